@@ -1,0 +1,204 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Error is an error of the user's making: what is wrong, where to point, and what to try instead.
+type Error struct {
+	Msg   string // one or more lines; the first says it all
+	Hint  string // "did you mean vfs_read?", or empty
+	At    string // text of the source line to point at, usually the wrong argument; empty points at the call
+	Off   int    // byte offset inside At
+	Code  string // the errno's name when there is one ("EINVAL")
+	Exit  int    // exit status; 0 means ExitScript
+	Cause error
+}
+
+func (e *Error) Error() string { return e.Msg }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an Error that points at the call.
+func Errorf(format string, args ...any) *Error { return &Error{Msg: fmt.Sprintf(format, args...)} }
+
+// Unknown makes the error for a name that is not there, with its hint.
+func Unknown(name, format string, candidates []string) *Error {
+	return &Error{Msg: fmt.Sprintf(format, name), At: name, Hint: DidYouMean(name, candidates)}
+}
+
+// cancelled is how the interpreter words a cancellation; users see only the reason.
+const cancelled = "Starlark computation cancelled: "
+
+// Report prints err for a person and returns the exit status that it stands for.
+func (h *Host) Report(w io.Writer, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	var se syntax.Error
+	var rl resolve.ErrorList
+	var ee *starlark.EvalError
+	switch {
+	case errors.As(err, &rl):
+		for _, e := range rl {
+			h.reportAt(w, e.Msg, e.Pos)
+		}
+		return ExitScript
+	case errors.As(err, &se):
+		h.reportAt(w, se.Msg, se.Pos)
+		return ExitScript
+	case errors.As(err, &ee):
+		return h.reportEval(w, ee)
+	}
+	fmt.Fprintf(w, "error: %s\n", err)
+	var e *Error
+	if errors.As(err, &e) {
+		printHint(w, e.Hint)
+		if e.Exit != 0 {
+			return e.Exit
+		}
+	}
+	return ExitScript
+}
+
+// reportAt prints an error of the parser or resolver.
+func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
+	msg, hint := splitHint(msg)
+	at := ""
+	if name, ok := strings.CutPrefix(msg, "undefined: "); ok {
+		at = name
+		if better := DidYouMean(name, append(h.env.Keys(), starlark.Universe.Keys()...)); better != "" {
+			hint = better
+		}
+	}
+	fmt.Fprintf(w, "error: %s\n", msg)
+	h.printPlace(w, pos, "", at, 0, true)
+	printHint(w, hint)
+}
+
+// splitHint takes starlark-go's own spelling hint out of a message.
+func splitHint(msg string) (string, string) {
+	i := strings.LastIndex(msg, " (did you mean ")
+	if i < 0 || !strings.HasSuffix(msg, "?)") {
+		return msg, ""
+	}
+	return msg[:i], msg[i+2 : len(msg)-1]
+}
+
+// reportEval prints a run-time error: the message, then the innermost place with its source line and a caret, then the
+// calls that led there.
+func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
+	msg, hint := splitHint(strings.TrimPrefix(ee.Msg, cancelled))
+	status, at, off := ExitScript, "", 0
+	var e *Error
+	if errors.As(ee, &e) {
+		msg, at, off = ee.Msg, e.At, e.Off
+		if e.Hint != "" {
+			hint = e.Hint
+		}
+		if e.Exit != 0 {
+			status = e.Exit
+		}
+	}
+	if h.limited {
+		status = ExitLimit
+	}
+	if hint == "" && strings.Contains(msg, "frozen") {
+		hint = "a loaded file's globals are frozen when load() returns; keep changing state in the script that runs, or return it from a function"
+	}
+	fmt.Fprintf(w, "error: %s\n", msg)
+	h.printStack(w, ee.CallStack, at, off)
+	printHint(w, hint)
+	return status
+}
+
+// printStack prints the Starlark frames of a call stack, innermost first. Frames of built-in functions have no source.
+func (h *Host) printStack(w io.Writer, stack starlark.CallStack, at string, off int) {
+	const most = 12 // frames shown of a deep recursion
+	shown, total := 0, 0
+	for i := len(stack) - 1; i >= 0; i-- {
+		if stack[i].Pos.Line > 0 {
+			total++
+		}
+	}
+	for i := len(stack) - 1; i >= 0; i-- {
+		fr := stack[i]
+		if fr.Pos.Line == 0 {
+			continue
+		}
+		if shown++; shown == most && total > most+1 {
+			fmt.Fprintf(w, "  ... %d more calls\n", total-most+1)
+			return
+		}
+		h.printPlace(w, fr.Pos, fr.Name, at, off, shown == 1)
+		at, off = "", 0
+	}
+}
+
+// printPlace prints one frame: position, source line when inner, caret.
+func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off int, inner bool) {
+	name := pos.Filename()
+	indent := "    "
+	if strings.HasPrefix(name, "<stdin") && (fn == "" || fn == "<toplevel>" || fn == "<expr>") {
+		indent = "  " // what was just typed needs no name
+		if !inner {
+			return
+		}
+	} else {
+		in := ""
+		if fn != "" {
+			in = " in " + fn
+		}
+		if !inner {
+			in = " called" + in
+		}
+		fmt.Fprintf(w, "  %s:%d:%d:%s\n", name, pos.Line, pos.Col, strings.TrimSuffix(in, " in <toplevel>"))
+	}
+	lines := h.sources[name]
+	if !inner || int(pos.Line) > len(lines) {
+		return
+	}
+	line := lines[pos.Line-1]
+	col := byteCol(line, int(pos.Col))
+	if at != "" {
+		if i := strings.Index(line[col:], at); i >= 0 {
+			col += i + min(off, len(at))
+		} else if i := strings.Index(line, at); i >= 0 {
+			col = i + min(off, len(at))
+		}
+	}
+	fmt.Fprintf(w, "%s%s\n%s%s^\n", indent, line, indent, blanks(line[:col]))
+}
+
+// byteCol turns a 1-based column in runes into a byte offset.
+func byteCol(line string, col int) int {
+	i := 0
+	for n := 1; n < col && i < len(line); n++ {
+		_, size := utf8.DecodeRuneInString(line[i:])
+		i += size
+	}
+	return i
+}
+
+// blanks is as wide as s, tabs kept.
+func blanks(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, s)
+}
+
+func printHint(w io.Writer, hint string) {
+	if hint != "" {
+		fmt.Fprintf(w, "  hint: %s\n", hint)
+	}
+}

@@ -1,0 +1,185 @@
+package lang
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"sort"
+	"strings"
+)
+
+// A golden is a script x.star beside x.out, the exact bytes that it prints: standard output, the error report, and a last
+// line with the exit status when it is not 0. x.in, a session file, may take the script's place. Files whose names begin with
+// "_" are libraries for load().
+
+// Goldens runs the goldens of a directory tree.
+type Goldens struct {
+	Dirs   []string // directories or single scripts
+	Filter *regexp.Regexp
+	Update bool
+	Out    io.Writer
+	// Exec runs one golden from scratch and returns its exit status. It is called from several goroutines at once, each
+	// with its own machine.
+	Exec func(path string, out io.Writer) int
+}
+
+// Result is what became of one golden.
+type Result struct {
+	Path   string
+	Failed bool
+	Report string // the difference, or what was updated
+}
+
+// Run runs them and prints what failed; the status is ExitOK, ExitAssert or ExitUsage.
+func (g *Goldens) Run() int {
+	paths, orphans, err := g.find()
+	if err != nil {
+		fmt.Fprintf(g.Out, "kscope test: %v\n", err)
+		return ExitUsage
+	}
+	if len(paths) == 0 && len(orphans) == 0 {
+		fmt.Fprintf(g.Out, "kscope test: no scripts in %s\n", strings.Join(g.Dirs, " "))
+		return ExitUsage
+	}
+	results := g.runAll(paths)
+	for _, o := range orphans {
+		results = append(results, Result{Path: o, Failed: true, Report: "has no script\n"})
+	}
+	failed := 0
+	for _, r := range results {
+		if r.Failed {
+			failed++
+			fmt.Fprintf(g.Out, "FAIL %s: %s", r.Path, r.Report)
+		} else if r.Report != "" {
+			fmt.Fprintf(g.Out, "%s: %s", r.Path, r.Report)
+		}
+	}
+	if failed > 0 {
+		fmt.Fprintf(g.Out, "FAIL: %d of %d goldens failed\n", failed, len(results))
+		return ExitAssert
+	}
+	fmt.Fprintf(g.Out, "ok: %d goldens\n", len(results))
+	return ExitOK
+}
+
+// runAll runs the goldens on all processors; results come in the order of paths.
+func (g *Goldens) runAll(paths []string) []Result {
+	results := make([]Result, len(paths))
+	next := make(chan int)
+	done := make(chan bool)
+	workers := min(runtime.GOMAXPROCS(0), max(1, len(paths)))
+	for range workers {
+		go func() {
+			for i := range next {
+				results[i] = g.runOne(paths[i])
+			}
+			done <- true
+		}()
+	}
+	for i := range paths {
+		next <- i
+	}
+	close(next)
+	for range workers {
+		<-done
+	}
+	return results
+}
+
+// Output is everything that one run of a golden prints, its exit status included.
+func (g *Goldens) Output(path string) string {
+	var out bytes.Buffer
+	if status := g.Exec(path, &out); status != ExitOK {
+		fmt.Fprintf(&out, "[exit status %d]\n", status)
+	}
+	return out.String()
+}
+
+// runOne runs a golden twice, because equal bytes every time are half of what a golden promises.
+func (g *Goldens) runOne(path string) Result {
+	res := Result{Path: path}
+	got := g.Output(path)
+	if again := g.Output(path); again != got {
+		res.Failed, res.Report = true, "two runs differ (want is the first)\n"+Diff(got, again)
+		return res
+	}
+	outPath := goldenPath(path)
+	want, err := os.ReadFile(outPath)
+	if g.Update {
+		if err == nil && string(want) == got {
+			return res
+		}
+		if err := os.WriteFile(outPath, []byte(got), 0o644); err != nil {
+			res.Failed, res.Report = true, err.Error()+"\n"
+			return res
+		}
+		res.Report = "updated\n"
+		return res
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		res.Failed, res.Report = true, "no .out file (kscope test -update writes it)\n"
+		return res
+	}
+	if err != nil {
+		res.Failed, res.Report = true, err.Error()+"\n"
+		return res
+	}
+	if d := Diff(string(want), got); d != "" {
+		res.Failed, res.Report = true, d
+	}
+	return res
+}
+
+// goldenPath is where a script's output is kept.
+func goldenPath(script string) string {
+	return strings.TrimSuffix(script, filepath.Ext(script)) + ".out"
+}
+
+// isScript tells which files are goldens.
+func isScript(name string) bool {
+	ext := filepath.Ext(name)
+	return (ext == ".star" || ext == ".in") && !strings.HasPrefix(filepath.Base(name), "_")
+}
+
+// find lists the scripts, sorted, and the .out files that no script writes.
+func (g *Goldens) find() (scripts, orphans []string, err error) {
+	outs := map[string]bool{}
+	have := map[string]bool{}
+	for _, dir := range g.Dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() {
+				return nil
+			}
+			if filepath.Ext(path) == ".out" {
+				outs[path] = true
+			}
+			if isScript(path) {
+				have[goldenPath(path)] = true
+				if g.Filter == nil || g.Filter.MatchString(filepath.ToSlash(path)) {
+					scripts = append(scripts, path)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for out := range outs {
+		if !have[out] && g.Filter == nil {
+			orphans = append(orphans, out)
+		}
+	}
+	sort.Strings(scripts)
+	sort.Strings(orphans)
+	return scripts, orphans, nil
+}

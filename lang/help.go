@@ -1,0 +1,132 @@
+package lang
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// help implements help(x): everything that it says comes from the rows and from the docstrings of Starlark functions.
+func (h *Host) help(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var x starlark.Value
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x?", &x); err != nil {
+		return nil, err
+	}
+	return starlark.None, h.showHelp(h.cfg.Stdout, x)
+}
+
+func (h *Host) showHelp(w io.Writer, x starlark.Value) error {
+	switch x := x.(type) {
+	case nil:
+		h.overview(w)
+		return nil
+	case starlark.String:
+		return h.helpName(w, string(x))
+	case *Module:
+		return h.helpName(w, x.name)
+	case *starlark.Builtin:
+		if h.rowOf(x.Name()) == nil {
+			fmt.Fprintf(w, "%s: a function of Starlark itself; see the language's specification\n", x.Name())
+			return nil
+		}
+		return h.helpName(w, x.Name())
+	case *starlark.Function:
+		fmt.Fprintf(w, "%s\n", signature(x))
+		if doc := strings.TrimSpace(x.Doc()); doc != "" {
+			fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(doc, "\n", "\n    "))
+		}
+		return nil
+	}
+	for name, v := range h.env {
+		if v == x && h.rowOf(name) != nil {
+			return h.helpName(w, name)
+		}
+	}
+	return h.helpName(w, x.Type())
+}
+
+// signature shows a Starlark function's head.
+func signature(fn *starlark.Function) string {
+	var params []string
+	for i := 0; i < fn.NumParams(); i++ {
+		name, _ := fn.Param(i)
+		if d := fn.ParamDefault(i); d != nil {
+			name += " = " + d.String()
+		}
+		params = append(params, name)
+	}
+	return fn.Name() + "(" + strings.Join(params, ", ") + ")"
+}
+
+// overview lists every table with one line per row.
+func (h *Host) overview(w io.Writer) {
+	tables := append(h.std(), h.cfg.Tables...)
+	for i, t := range tables {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, t.Title)
+		for _, r := range t.Rows {
+			if mod, _, dotted := strings.Cut(r.Name, "."); dotted && isType(mod) {
+				continue // help(object) shows them
+			}
+			fmt.Fprintf(w, "  %-24s %s\n", r.Name, firstLine(r.Doc))
+		}
+	}
+	fmt.Fprintln(w, "\nhelp(x) or help(\"name\") tells more about one of them.")
+}
+
+func (h *Host) rowOf(name string) *Row {
+	for i := range h.rows {
+		if h.rows[i].Name == name {
+			return &h.rows[i]
+		}
+	}
+	return nil
+}
+
+// helpName shows one row in full, or a line for each row of a module, type or glob.
+func (h *Host) helpName(w io.Writer, name string) error {
+	if r := h.rowOf(name); r != nil {
+		fmt.Fprintf(w, "%s\n    %s\n", head(*r), strings.ReplaceAll(r.Doc, "\n", "\n    "))
+		return nil
+	}
+	found := false
+	for _, r := range h.rows {
+		glob, _ := path.Match(name, r.Name)
+		if glob || strings.HasPrefix(r.Name, name+".") {
+			found = true
+			fmt.Fprintf(w, "%s\n    %s\n", head(r), firstLine(r.Doc))
+		}
+	}
+	if found {
+		return nil
+	}
+	return Unknown(name, "help: nothing is called %s", h.names())
+}
+
+// head is the first line of a row's help.
+func head(r Row) string {
+	if strings.HasPrefix(r.Sig, "(") || strings.HasPrefix(r.Sig, ":") {
+		return r.Name + r.Sig
+	}
+	return r.Name + " " + r.Sig
+}
+
+// names are all row names and their modules.
+func (h *Host) names() []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, r := range h.rows {
+		mod, _, _ := strings.Cut(r.Name, ".")
+		if !seen[mod] {
+			seen[mod] = true
+			names = append(names, mod)
+		}
+		names = append(names, r.Name)
+	}
+	return names
+}

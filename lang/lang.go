@@ -1,0 +1,309 @@
+// Package lang is kscope's Starlark host: it runs scripts, sessions and goldens, and knows no kernels.
+//
+// What the language can do beyond Starlark itself comes in as tables of Rows (package builtins has most of them); one row
+// gives a name, its signature, its documentation and its code, and dispatch, help(), Tab completion and the tests all read
+// the same rows.
+//
+// Main types: Host (one run of a script or one session: environment, loaded modules, threads, budget), Row and Module (the
+// tables), Error (a user's error with a hint and the text to point at), REPL, Golden.
+//
+// A script runs like this:
+//
+//  1. main makes a Host with New, giving it the rows and hooks of the modules.
+//  2. Host.Run parses, resolves and initialises the file in a thread of the host; load() runs other files in the same
+//     thread, each once, so that prints, step budget and cancellation hold for them too.
+//  3. When the file defines main(), it is called next; the globals are not frozen, so handlers may write to them.
+//  4. Host.Close runs what was registered with OnClose, newest first: what a script made vanishes with it.
+//  5. Host.Report prints an error with its positions, source line, caret and hint, and gives the exit status.
+//
+// Ownership: one goroutine runs Starlark at a time. Threads of user programs are coroutines of that goroutine. Only
+// Host.Cancel may be called from another goroutine; the list of threads that it walks is the one thing under Host.mu.
+package lang
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	sktime "go.starlark.net/lib/time"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Exit statuses of the program; see api.md section 1.
+const (
+	ExitOK     = 0
+	ExitScript = 1 // a script failed
+	ExitUsage  = 2 // a wrong command line
+	ExitAssert = 3 // an assertion or a golden failed
+	ExitPanic  = 4 // the guest kernel panicked
+	ExitLimit  = 5 // --max-insns or --max-steps was reached
+)
+
+// Config is what a Host is made of.
+type Config struct {
+	Stdout    io.Writer            // print() and everything that scripts show
+	Tables    []Table              // the modules and functions, beyond the ones that lang brings itself
+	Now       func() time.Time     // the virtual wall clock behind time.now()
+	MaxSteps  uint64               // Starlark steps that all threads together may take; 0 means no limit
+	Args      []string             // the script's own arguments (flag.args)
+	Strings   func(Place) []string // completes inside quotes; may be nil
+	Interrupt func() bool          // stops what the modules run and tells whether anything ran; called from any goroutine
+	Dir       string               // file names are shown relative to this directory when it is set
+}
+
+// Host runs Starlark for one script or one session.
+type Host struct {
+	cfg     Config
+	env     starlark.StringDict
+	rows    []Row
+	opts    syntax.FileOptions
+	modules map[string]*module // by absolute path
+	sources map[string][]string
+	order   []string // absolute paths of the files being run, outermost first
+	closers []func() error
+	left    uint64 // steps not yet leased to a thread
+	limited bool   // a thread ran out of steps
+	chunks  int    // pieces of source without a file name so far
+
+	mu         sync.Mutex // guards threads and interrupts
+	threads    []*starlark.Thread
+	interrupts int // since the last statement of a session began
+}
+
+// New makes a host. It panics when the tables contradict each other, which is our bug.
+func New(cfg Config) *Host {
+	if cfg.Stdout == nil {
+		cfg.Stdout = io.Discard
+	}
+	if cfg.Now == nil {
+		cfg.Now = func() time.Time { return time.Unix(0, 0).UTC() }
+	}
+	h := &Host{
+		cfg:     cfg,
+		modules: map[string]*module{},
+		sources: map[string][]string{},
+		left:    cfg.MaxSteps,
+		// The full dialect: kscope's scripts are tools, not configuration; see api.md section 0.
+		opts: syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true},
+	}
+	h.buildEnv(append(h.std(), cfg.Tables...))
+	return h
+}
+
+// Stdout is where scripts print.
+func (h *Host) Stdout() io.Writer { return h.cfg.Stdout }
+
+// Rows are all documented names, in the order of the tables.
+func (h *Host) Rows() []Row { return h.rows }
+
+// OnClose registers work for Close; the newest runs first.
+func (h *Host) OnClose(f func() error) { h.closers = append(h.closers, f) }
+
+// Close ends the run: it undoes what the script made, newest first, and returns the first error.
+func (h *Host) Close() error {
+	var first error
+	for len(h.closers) > 0 {
+		last := len(h.closers) - 1
+		f := h.closers[last]
+		h.closers = h.closers[:last]
+		if err := f(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Thread makes a Starlark thread with the host's print, load, clock and budget. Modules that call back into Starlark later
+// (handlers, user programs) run each callback in a thread of their own, made here.
+func (h *Host) Thread(name string) *starlark.Thread {
+	t := &starlark.Thread{
+		Name:  name,
+		Print: func(_ *starlark.Thread, msg string) { fmt.Fprintln(h.cfg.Stdout, msg) },
+		Load:  h.load,
+	}
+	sktime.SetNow(t, func() (time.Time, error) { return h.cfg.Now(), nil })
+	h.arm(t)
+	h.mu.Lock()
+	h.threads = append(h.threads, t)
+	h.mu.Unlock()
+	return t
+}
+
+// Drop forgets a thread that will not run again.
+func (h *Host) Drop(t *starlark.Thread) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, u := range h.threads {
+		if u == t {
+			h.threads = append(h.threads[:i], h.threads[i+1:]...)
+			return
+		}
+	}
+}
+
+// Cancel makes every thread fail soon, with the reason as its error. It may be called from any goroutine.
+func (h *Host) Cancel(reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.threads {
+		t.Cancel(reason)
+	}
+}
+
+// uncancel lets the threads of a session run again.
+func (h *Host) uncancel() {
+	h.mu.Lock()
+	h.interrupts = 0
+	defer h.mu.Unlock()
+	for _, t := range h.threads {
+		t.Uncancel()
+	}
+}
+
+// Interrupt is Ctrl-C: the first one stops what the modules run and keeps its state; when nothing runs, or at the second
+// one, the script is cancelled. It may be called from any goroutine.
+func (h *Host) Interrupt() {
+	h.mu.Lock()
+	h.interrupts++
+	again := h.interrupts > 1
+	h.mu.Unlock()
+	stopped := h.cfg.Interrupt != nil && h.cfg.Interrupt()
+	if again || !stopped {
+		h.Cancel("interrupted")
+	}
+}
+
+// Run runs a script to its end: the file and its main(), then the closers. Errors are printed to errw.
+func (h *Host) Run(path string, errw io.Writer) int {
+	_, err := h.execFile(path)
+	status := h.Report(errw, err)
+	if cerr := h.Close(); cerr != nil && status == ExitOK {
+		status = h.Report(errw, cerr)
+	}
+	return status
+}
+
+// execFile runs a script file, then its main() if it has one. The globals come back unfrozen, for a session that goes on
+// with them.
+func (h *Host) execFile(path string) (starlark.StringDict, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &module{path: path, loading: true}
+	h.modules[abs] = m
+	h.order = append(h.order, abs)
+	t := h.Thread(path)
+	t.SetLocal(fileKey, path)
+	defer h.Drop(t)
+	globals, err := h.execSource(t, path, src)
+	if fn, ok := globals["main"].(*starlark.Function); ok && err == nil && fn.NumParams() == 0 {
+		_, err = starlark.Call(t, fn, nil, nil)
+	}
+	h.order = h.order[:0]
+	m.loading = false
+	return globals, err
+}
+
+// Eval runs a piece of source as -e does: the value of a sole expression is printed when it is not None.
+func (h *Host) Eval(src string) error {
+	t := h.Thread("-e")
+	defer h.Drop(t)
+	globals := starlark.StringDict{}
+	for name, v := range h.env {
+		globals[name] = v
+	}
+	f, name, err := h.parseChunk(src)
+	if err != nil {
+		return err
+	}
+	v, err := h.runChunk(t, f, name, globals)
+	if err == nil && v != starlark.None {
+		fmt.Fprintln(h.cfg.Stdout, v)
+	}
+	return err
+}
+
+// execSource initialises one file in thread t. It freezes nothing: a script's main() and the handlers that run inside it may
+// write to its globals (starlark.ExecFile would have frozen them); load() freezes what it loads.
+func (h *Host) execSource(t *starlark.Thread, path string, src []byte) (starlark.StringDict, error) {
+	name := h.display(path)
+	h.remember(name, src)
+	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) // a byte-order mark, which some editors write
+	_, prog, err := starlark.SourceProgramOptions(&h.opts, name, src, h.env.Has)
+	if err != nil {
+		return nil, err
+	}
+	return prog.Init(t, h.env)
+}
+
+// parseChunk parses source that has no file: -e and the statements of a session.
+func (h *Host) parseChunk(src string) (*syntax.File, string, error) {
+	h.chunks++
+	name := fmt.Sprintf("<stdin:%d>", h.chunks)
+	h.remember(name, []byte(src))
+	opts := h.opts
+	opts.LoadBindsGlobally = true
+	f, err := opts.Parse(name, src, 0)
+	return f, name, err
+}
+
+// runChunk runs a parsed chunk against globals and returns the value of a sole expression, else None.
+func (h *Host) runChunk(t *starlark.Thread, f *syntax.File, name string, globals starlark.StringDict) (starlark.Value, error) {
+	if len(f.Stmts) == 1 {
+		if s, ok := f.Stmts[0].(*syntax.ExprStmt); ok {
+			return starlark.EvalExprOptions(f.Options, t, s.X, globals)
+		}
+	}
+	return starlark.None, starlark.ExecREPLChunk(f, t, globals)
+}
+
+// display is the name that a user sees for a file.
+func (h *Host) display(path string) string {
+	if h.cfg.Dir != "" {
+		if rel, err := filepath.Rel(h.cfg.Dir, path); err == nil {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.ToSlash(path)
+}
+
+// remember keeps the source's lines for error reports.
+func (h *Host) remember(name string, src []byte) {
+	h.sources[name] = strings.Split(string(src), "\n")
+}
+
+// readError says why a script cannot be read, without an operation's name ("open") in front.
+func readError(path string, err error) error {
+	if pe, ok := err.(*os.PathError); ok {
+		err = pe.Err
+	}
+	e := &Error{Msg: fmt.Sprintf("%s: %v", path, err)}
+	if os.IsNotExist(err) {
+		e.Hint = DidYouMean(filepath.Base(path), siblings(path))
+	}
+	return e
+}
+
+// siblings are the names in the directory of path.
+func siblings(path string) []string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}

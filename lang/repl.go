@@ -1,0 +1,276 @@
+package lang
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/chzyer/readline"
+	"go.starlark.net/starlark"
+)
+
+// Session is an interactive read-eval-print loop, or the same loop over a file of statements.
+type Session struct {
+	Host    *Host
+	In      io.ReadCloser
+	Out     io.Writer        // results and errors
+	Tty     bool             // In is a terminal: prompts, banner, history, completion
+	Raw     bool             // false leaves the terminal's mode alone: In is not the process's own terminal
+	Echo    bool             // without a terminal, print prompts and lines too, so that a session file is a golden
+	Banner  string           // shown first on a terminal
+	History string           // the history file, or ""
+	Signals <-chan os.Signal // Ctrl-C while a statement runs
+
+	globals starlark.StringDict
+	thread  *starlark.Thread
+	read    func(prompt string) (string, error)
+	pending []string // lines read but not yet used
+	hist    *history
+	editor  *readline.Instance
+	failed  bool
+}
+
+// Prompts of a statement's first and further lines.
+const (
+	promptFirst = ">>> "
+	promptMore  = "... "
+)
+
+// Run reads and runs statements until the end of the input. The exit status is that of the last failure when the input is
+// not a terminal.
+func (s *Session) Run(files ...string) int {
+	s.globals = starlark.StringDict{}
+	for name, v := range s.Host.env {
+		s.globals[name] = v
+	}
+	s.thread = s.Host.Thread("session")
+	defer s.Host.Drop(s.thread)
+	for _, f := range files {
+		globals, err := s.Host.execFile(f)
+		s.report(err)
+		for name, v := range globals {
+			s.globals[name] = v
+		}
+	}
+	if err := s.open(); err != nil {
+		return s.Host.Report(s.Out, err)
+	}
+	defer s.close()
+	if s.Tty {
+		fmt.Fprint(s.Out, s.Banner)
+	}
+	for {
+		src, err := s.statement()
+		if errors.Is(err, readline.ErrInterrupt) {
+			s.pending = nil
+			continue
+		}
+		if src != "" {
+			s.remember(src)
+			s.run(src)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := s.Host.Close(); err != nil {
+		s.report(err)
+	}
+	if s.failed && !s.Tty {
+		return ExitScript
+	}
+	return ExitOK
+}
+
+// open sets the line reader up: an editor on a terminal, else plain lines.
+func (s *Session) open() error {
+	s.hist = &history{}
+	if !s.Tty {
+		lines := bufio.NewReader(s.In)
+		s.read = func(prompt string) (string, error) {
+			line, err := lines.ReadString('\n')
+			line = strings.TrimRight(line, "\r\n")
+			if err == io.EOF && line != "" {
+				err = nil
+			}
+			if s.Echo && err == nil {
+				fmt.Fprintln(s.Out, strings.TrimRight(prompt+line, " "))
+			}
+			return line, err
+		}
+		return nil
+	}
+	s.hist = openHistory(s.History)
+	cfg := &readline.Config{
+		Stdin: s.In, Stdout: s.Out, Stderr: s.Out,
+		HistoryLimit:           historyMax,
+		DisableAutoSaveHistory: true,
+		AutoComplete:           completer{s},
+		InterruptPrompt:        "^C",
+		EOFPrompt:              "\n",
+	}
+	if !s.Raw {
+		cfg.ForceUseInteractive = true
+		cfg.FuncIsTerminal = func() bool { return true }
+		cfg.FuncMakeRaw = func() error { return nil }
+		cfg.FuncExitRaw = func() error { return nil }
+		cfg.FuncGetWidth = func() int { return 120 }
+		cfg.FuncOnWidthChanged = func(func()) {}
+	}
+	rl, err := readline.NewEx(cfg)
+	if err != nil {
+		return err
+	}
+	s.editor = rl
+	for _, line := range s.hist.items {
+		rl.SaveHistory(line)
+	}
+	s.read = func(prompt string) (string, error) {
+		rl.SetPrompt(prompt)
+		return rl.Readline()
+	}
+	return nil
+}
+
+func (s *Session) close() {
+	if s.editor != nil {
+		s.editor.Close()
+	}
+}
+
+// next gives the next line: a pending one, or a fresh one, in which joints of a recalled statement become line breaks.
+func (s *Session) next(prompt string) (string, error) {
+	if len(s.pending) == 0 {
+		line, err := s.read(prompt)
+		if err != nil {
+			return "", err
+		}
+		s.pending = strings.Split(line, joint)
+		if len(s.pending) > 1 {
+			s.pending = append(s.pending, "") // it is whole: an empty line ends its block
+		}
+	}
+	line := s.pending[0]
+	s.pending = s.pending[1:]
+	return line, nil
+}
+
+// statement reads one whole statement. A block ends at an empty line or, for pasted and piped text, where the next statement
+// begins in column 0.
+func (s *Session) statement() (string, error) {
+	src, err := s.next(promptFirst)
+	if err != nil {
+		return "", err
+	}
+	if text := strings.TrimSpace(src); text == "" || text[0] == '#' {
+		return "", nil
+	}
+	for !complete(src) {
+		line, err := s.next(promptMore)
+		if err == io.EOF {
+			return src, err // run what there is: the parser says what is missing
+		}
+		if err != nil {
+			return "", err
+		}
+		open := scanOpen(src)
+		inBlock := open.quote == "" && len(open.opens) == 0 && !open.joined
+		if inBlock && strings.TrimSpace(line) == "" {
+			break
+		}
+		if inBlock && !continues(line) {
+			s.pending = append([]string{line}, s.pending...)
+			break
+		}
+		src += "\n" + line
+	}
+	return src, nil
+}
+
+// remember puts a statement into the history.
+func (s *Session) remember(src string) {
+	if line := s.hist.add(src); line != "" && s.editor != nil {
+		s.editor.SaveHistory(line)
+	}
+}
+
+// run runs one statement; Ctrl-C goes to the host meanwhile.
+func (s *Session) run(src string) {
+	s.Host.uncancel()
+	s.Host.refill(s.thread)
+	done := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-s.Signals:
+				s.Host.Interrupt()
+			case <-done:
+				return
+			}
+		}
+	}()
+	s.report(s.eval(src))
+	close(done)
+	<-stopped
+}
+
+// eval evaluates one statement, keeps an expression's value as _ and shows it.
+func (s *Session) eval(src string) error {
+	if name, ok := strings.CutSuffix(strings.TrimSpace(src), "?"); ok && name != "" && !strings.ContainsAny(name, "\"'#") {
+		return s.question(name)
+	}
+	f, name, err := s.Host.parseChunk(src)
+	if err != nil {
+		return err
+	}
+	v, err := s.Host.runChunk(s.thread, f, name, s.globals)
+	if err != nil {
+		return err
+	}
+	if v != starlark.None {
+		s.globals["_"] = v
+		fmt.Fprintln(s.Out, v)
+	}
+	return nil
+}
+
+// question is x?: help for a documented name, else for the value of x.
+func (s *Session) question(x string) error {
+	if v := s.globals[x]; s.Host.rowOf(x) != nil && (v == nil || v == s.Host.env[x]) {
+		return s.Host.helpName(s.Out, x)
+	}
+	f, name, err := s.Host.parseChunk(x)
+	if err != nil {
+		return err
+	}
+	v, err := s.Host.runChunk(s.thread, f, name, s.globals)
+	if err != nil {
+		return err
+	}
+	return s.Host.showHelp(s.Out, v)
+}
+
+func (s *Session) report(err error) {
+	if err != nil {
+		s.failed = true
+		s.Host.Report(s.Out, err)
+	}
+}
+
+// completer is Tab for the editor, which wants the candidates' remainders.
+type completer struct{ s *Session }
+
+func (c completer) Do(line []rune, pos int) ([][]rune, int) {
+	before := strings.ReplaceAll(string(line[:pos]), joint, "\n")
+	names, replace := c.s.Host.Complete(before, c.s.globals)
+	var rest [][]rune
+	for _, name := range names {
+		rest = append(rest, []rune(name[replace:]))
+	}
+	return rest, len([]rune(before[len(before)-replace:]))
+}

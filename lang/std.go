@@ -1,0 +1,127 @@
+package lang
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"go.starlark.net/lib/json"
+	"go.starlark.net/lib/math"
+	"go.starlark.net/lib/time"
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+)
+
+// std are the rows that every host has.
+func (h *Host) std() []Table {
+	return []Table{
+		{Title: "the language: Starlark with while, recursion, top-level if/for, sets and reassignment", Rows: []Row{
+			{Name: "print", Sig: `(*args, sep = " ")`, Doc: "Prints values with a newline."},
+			{Name: "printf", Sig: "(format, *args)", Fn: h.printf, Doc: "Prints by C's conversions: %d %i %u %x %X %o %b %c %s %r %v %p %f %e %g, with flags, width and precision.\n%v and %s take any value, %p prints an address in 16 digits, %x of a negative number its 64-bit form."},
+			{Name: "sprintf", Sig: "(format, *args) -> string", Fn: sprintf, Doc: "Like printf, as a string."},
+			{Name: "table", Sig: "(rows, cols = None)", Fn: h.table, Doc: "Prints rows in aligned columns; numbers to the right.\nA row is a list or tuple; with cols it may be an object or dict that has those attributes or keys."},
+			{Name: "attempt", Sig: "(fn, *args, **kwargs) -> struct(ok, value, error)", Fn: attempt, Doc: "Calls fn and catches its failure.\nerror has .text, .hint, .code (the errno's name) and .pos. Ctrl-C and the step budget are not caught."},
+			{Name: "help", Sig: "(x = None)", Fn: h.help, Doc: "Shows the documentation of a function, module, object or name; x may be a string such as \"tracer.*\".\nIn a session, x? is short for help(x)."},
+			{Name: "dir", Sig: "(x = None) -> [string]", Fn: h.dir, Doc: "Lists the attributes of x, or all global names."},
+			{Name: "struct", Sig: "(**fields) -> struct", Value: starlark.NewBuiltin("struct", starlarkstruct.Make), Doc: "Makes an object with the given attributes."},
+			{Name: "fail", Sig: `(*args, sep = " ")`, Doc: "Stops the script with an error."},
+			{Name: "re", Sig: "(pattern) -> Regexp", Fn: compile, Doc: "Compiles a regular expression (RE2 syntax)."},
+			{Name: "Regexp.match", Sig: "(text) -> (whole, group1, ...) | None", Doc: "Finds the first match and its groups."},
+			{Name: "Regexp.findall", Sig: "(text) -> [string] | [tuple]", Doc: "Finds all matches: strings, or tuples when the pattern has groups."},
+			{Name: "Regexp.split", Sig: "(text) -> [string]", Doc: "Splits text at the matches."},
+			{Name: "Regexp.sub", Sig: "(repl, text) -> string", Doc: "Replaces all matches; $1 or ${name} stand for groups."},
+			{Name: "Regexp.pattern", Sig: "-> string", Doc: "The pattern's text."},
+			{Name: "json", Sig: ": encode, decode, encode_indent, indent", Value: json.Module, Doc: "JSON from and to Starlark values."},
+			{Name: "math", Sig: ": floor, ceil, log, pow, sqrt, ...", Value: math.Module, Doc: "Mathematical functions and constants."},
+			{Name: "time", Sig: ": now, from_timestamp, parse_time, ...", Value: time.Module, Doc: "Dates. time.now() is the machine's virtual wall clock; the host's clock cannot be reached."},
+			{Name: "flag.args", Sig: "-> [string]", Get: argsOf, Doc: "The script's own arguments: what follows -- on the command line."},
+		}},
+		{Title: "units: ints of ns and of bytes", Rows: []Row{
+			unit("ns", 1, "One nanosecond: all times are ints in ns."),
+			unit("us", 1000, "One microsecond in ns."),
+			unit("ms", 1000*1000, "One millisecond in ns."),
+			unit("s", 1000*1000*1000, "One second in ns."),
+			unit("KiB", 1<<10, "1024 bytes."),
+			unit("MiB", 1<<20, "1024 KiB in bytes."),
+		}},
+	}
+}
+
+func unit(name string, n int, doc string) Row {
+	return Row{Name: name, Sig: "-> int", Value: starlark.MakeInt(n), Doc: doc}
+}
+
+func argsOf(h *Host) (starlark.Value, error) { return Strings(h.cfg.Args), nil }
+
+// formatArgs takes the format off a printf's arguments and formats the rest.
+func formatArgs(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {
+	if len(kwargs) > 0 || len(args) == 0 {
+		return "", Errorf("%s: want (format, *args)", b.Name())
+	}
+	format, ok := starlark.AsString(args[0])
+	if !ok {
+		return "", Errorf("%s: the format is %s, want string", b.Name(), args[0].Type())
+	}
+	text, err := Sprintf(format, args[1:])
+	if e, ok := err.(*Error); ok {
+		e.Msg = b.Name() + ": " + e.Msg
+	}
+	return text, err
+}
+
+func (h *Host) printf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	text, err := formatArgs(b, args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprint(h.cfg.Stdout, text)
+	return starlark.None, nil
+}
+
+func sprintf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	text, err := formatArgs(b, args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	return starlark.String(text), nil
+}
+
+func (h *Host) table(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var rows starlark.Iterable
+	var cols *starlark.List
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "rows", &rows, "cols?", &cols); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := 0; cols != nil && i < cols.Len(); i++ {
+		names = append(names, cellText(cols.Index(i)))
+	}
+	text, err := tableText(rows, names)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprint(h.cfg.Stdout, text)
+	return starlark.None, nil
+}
+
+// dir lists attributes, or the global names when called without an argument.
+func (h *Host) dir(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var x starlark.Value
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "x?", &x); err != nil {
+		return nil, err
+	}
+	var names []string
+	if x == nil {
+		names = append(h.env.Keys(), "print", "fail")
+	} else if obj, ok := x.(starlark.HasAttrs); ok {
+		names = append(names, obj.AttrNames()...)
+	}
+	sort.Strings(names)
+	return Strings(names), nil
+}
+
+// firstLine is the summary of a docstring.
+func firstLine(doc string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(doc), "\n")
+	return line
+}
