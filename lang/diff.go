@@ -17,7 +17,7 @@ func Diff(want, got string) string {
 	if want == got {
 		return ""
 	}
-	a, b := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
+	a, b := lines(want), lines(got)
 	ops := edits(a, b)
 	var out strings.Builder
 	out.WriteString("-want +got\n")
@@ -42,6 +42,15 @@ func Diff(want, got string) string {
 		}
 	}
 	return out.String()
+}
+
+// lines splits text into lines that keep their ends.
+func lines(text string) []string {
+	list := strings.SplitAfter(text, "\n")
+	if list[len(list)-1] == "" {
+		list = list[:len(list)-1]
+	}
+	return list
 }
 
 // edit is one line of a difference.

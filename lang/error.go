@@ -42,19 +42,29 @@ func (h *Host) Report(w io.Writer, err error) int {
 	if err == nil {
 		return ExitOK
 	}
+	// The innermost cause tells most: load() wraps what went wrong inside the loaded file.
+	var calls starlark.CallStack
+	var ee *starlark.EvalError
+	for rest := err; errors.As(rest, &ee); rest = ee.Unwrap() {
+		if calls = ee.CallStack; ee.Unwrap() == nil {
+			break
+		}
+		err = ee
+	}
 	var se syntax.Error
 	var rl resolve.ErrorList
-	var ee *starlark.EvalError
 	switch {
 	case errors.As(err, &rl):
 		for _, e := range rl {
 			h.reportAt(w, e.Msg, e.Pos)
 		}
+		h.printCalls(w, calls)
 		return ExitScript
 	case errors.As(err, &se):
 		h.reportAt(w, se.Msg, se.Pos)
+		h.printCalls(w, calls)
 		return ExitScript
-	case errors.As(err, &ee):
+	case ee != nil:
 		return h.reportEval(w, ee)
 	}
 	fmt.Fprintf(w, "error: %s\n", err)
@@ -79,7 +89,7 @@ func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
 		}
 	}
 	fmt.Fprintf(w, "error: %s\n", msg)
-	h.printPlace(w, pos, "", at, 0, true)
+	h.printPlace(w, pos, "", at, 0)
 	printHint(w, hint)
 }
 
@@ -99,7 +109,7 @@ func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 	status, at, off := ExitScript, "", 0
 	var e *Error
 	if errors.As(ee, &e) {
-		msg, at, off = ee.Msg, e.At, e.Off
+		msg, at, off = e.Msg, e.At, e.Off
 		if e.Hint != "" {
 			hint = e.Hint
 		}
@@ -114,55 +124,74 @@ func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 		hint = "a loaded file's globals are frozen when load() returns; keep changing state in the script that runs, or return it from a function"
 	}
 	fmt.Fprintf(w, "error: %s\n", msg)
-	h.printStack(w, ee.CallStack, at, off)
+	stack := ee.CallStack
+	if n := len(stack); n > 1 && strings.HasPrefix(msg, "function "+stack[n-1].Name+" ") {
+		stack = stack[:n-1] // wrong arguments are the caller's mistake
+	}
+	h.printStack(w, stack, at, off)
 	printHint(w, hint)
 	return status
 }
 
-// printStack prints the Starlark frames of a call stack, innermost first. Frames of built-in functions have no source.
+// printStack prints the Starlark frames of a call stack, innermost first, with the source line of the innermost. Frames of
+// built-in functions have no source.
 func (h *Host) printStack(w io.Writer, stack starlark.CallStack, at string, off int) {
-	const most = 12 // frames shown of a deep recursion
-	shown, total := 0, 0
-	for i := len(stack) - 1; i >= 0; i-- {
-		if stack[i].Pos.Line > 0 {
-			total++
-		}
+	i := len(stack) - 1
+	for i > 0 && stack[i].Pos.Line == 0 {
+		i--
 	}
+	if i < 0 {
+		return
+	}
+	h.printPlace(w, stack[i].Pos, stack[i].Name, at, off)
+	h.printCalls(w, stack[:i])
+}
+
+// printCalls prints the calls that led to an error, innermost first; a deep recursion is folded.
+func (h *Host) printCalls(w io.Writer, stack starlark.CallStack) {
+	const most = 12
+	shown := 0
 	for i := len(stack) - 1; i >= 0; i-- {
 		fr := stack[i]
-		if fr.Pos.Line == 0 {
+		if fr.Pos.Line == 0 || atPrompt(fr.Pos.Filename(), fr.Name) {
 			continue
 		}
-		if shown++; shown == most && total > most+1 {
-			fmt.Fprintf(w, "  ... %d more calls\n", total-most+1)
+		if shown++; shown > most {
+			fmt.Fprintf(w, "  ... %d more calls\n", i+1)
 			return
 		}
-		h.printPlace(w, fr.Pos, fr.Name, at, off, shown == 1)
-		at, off = "", 0
+		times := 1
+		for i > 0 && stack[i-1].Pos == fr.Pos {
+			i, times = i-1, times+1
+		}
+		where := "called in " + fr.Name
+		if fr.Name == "<toplevel>" {
+			where = "called at top level"
+		}
+		if times > 1 {
+			where += fmt.Sprintf(" (%d times)", times)
+		}
+		fmt.Fprintf(w, "  %s:%d:%d: %s\n", fr.Pos.Filename(), fr.Pos.Line, fr.Pos.Col, where)
 	}
 }
 
-// printPlace prints one frame: position, source line when inner, caret.
-func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off int, inner bool) {
-	name := pos.Filename()
-	indent := "    "
-	if strings.HasPrefix(name, "<stdin") && (fn == "" || fn == "<toplevel>" || fn == "<expr>") {
-		indent = "  " // what was just typed needs no name
-		if !inner {
-			return
-		}
+// atPrompt tells that a place is what was just typed, which needs no name.
+func atPrompt(file, fn string) bool {
+	return strings.HasPrefix(file, "<stdin") && (fn == "" || fn == "<toplevel>" || fn == "<expr>")
+}
+
+// printPlace prints where an error is: position, source line, caret.
+func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off int) {
+	name, indent := pos.Filename(), "    "
+	if atPrompt(name, fn) {
+		indent = "  "
+	} else if fn == "" || fn == "<toplevel>" {
+		fmt.Fprintf(w, "  %s:%d:%d:\n", name, pos.Line, pos.Col)
 	} else {
-		in := ""
-		if fn != "" {
-			in = " in " + fn
-		}
-		if !inner {
-			in = " called" + in
-		}
-		fmt.Fprintf(w, "  %s:%d:%d:%s\n", name, pos.Line, pos.Col, strings.TrimSuffix(in, " in <toplevel>"))
+		fmt.Fprintf(w, "  %s:%d:%d: in %s\n", name, pos.Line, pos.Col, fn)
 	}
 	lines := h.sources[name]
-	if !inner || int(pos.Line) > len(lines) {
+	if int(pos.Line) > len(lines) || strings.TrimSpace(lines[pos.Line-1]) == "" {
 		return
 	}
 	line := lines[pos.Line-1]

@@ -35,8 +35,8 @@ func (h *Host) showHelp(w io.Writer, x starlark.Value) error {
 		return h.helpName(w, x.Name())
 	case *starlark.Function:
 		fmt.Fprintf(w, "%s\n", signature(x))
-		if doc := strings.TrimSpace(x.Doc()); doc != "" {
-			fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(doc, "\n", "\n    "))
+		for _, line := range strings.Split(strings.TrimSpace(x.Doc()), "\n") {
+			fmt.Fprintf(w, "%s\n", strings.TrimRight("    "+strings.TrimSpace(line), " "))
 		}
 		return nil
 	}

@@ -1,0 +1,159 @@
+package lang
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/*.out")
+
+// execGolden runs one file of testdata as the program would.
+func execGolden(path string, out io.Writer) int {
+	h := New(Config{Stdout: out, Dir: filepath.Dir(path), MaxSteps: 1 << 20})
+	if filepath.Ext(path) == ".in" {
+		in, err := os.Open(path)
+		if err != nil {
+			return ExitUsage
+		}
+		return (&Session{Host: h, In: in, Out: out, Echo: true}).Run()
+	}
+	return h.Run(path, out)
+}
+
+func TestGoldens(t *testing.T) {
+	var out bytes.Buffer
+	g := &Goldens{Dirs: []string{"testdata"}, Update: *update, Out: &out, Exec: execGolden}
+	if status := g.Run(); status != ExitOK {
+		t.Errorf("status %d\n%s", status, out.String())
+	}
+}
+
+func TestGoldenRunner(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("good.star", "print(1)\n")
+	write("good.out", "1\n")
+	write("bad.star", "print(1)\nfail('no')\n")
+	write("bad.out", "2\n")
+	write("new.star", "print(3)\n")
+	write("_lib.star", "fail()\n")
+	write("orphan.out", "")
+	run := func(g *Goldens) (int, string) {
+		var out bytes.Buffer
+		g.Dirs, g.Out = []string{dir}, &out
+		if g.Exec == nil {
+			g.Exec = execGolden
+		}
+		status := g.Run()
+		return status, strings.ReplaceAll(out.String(), dir+string(filepath.Separator), "")
+	}
+	status, got := run(&Goldens{})
+	want := "FAIL bad.star: -want +got\n@@ line 1\n-2\n+1\n+error: fail: no\n+  bad.star:2:5:\n+    fail('no')\n+        ^\n+[exit status 1]\n" +
+		"FAIL new.star: no .out file (kscope test -update writes it)\nFAIL orphan.out: has no script\nFAIL: 3 of 4 goldens failed\n"
+	if status != ExitAssert || got != want {
+		t.Errorf("status %d\n%s", status, Diff(want, got))
+	}
+	if status, got := run(&Goldens{Filter: regexp.MustCompile("good")}); status != ExitOK || got != "ok: 1 goldens\n" {
+		t.Errorf("filter: %d %q", status, got)
+	}
+	n := 0
+	flaky := func(_ string, out io.Writer) int { n++; io.WriteString(out, strings.Repeat("x", n)); return 0 }
+	if status, got := run(&Goldens{Filter: regexp.MustCompile("good"), Exec: flaky}); status != ExitAssert || !strings.Contains(got, "two runs differ") {
+		t.Errorf("flaky: %d %q", status, got)
+	}
+	if status, _ := run(&Goldens{Update: true, Filter: regexp.MustCompile("new|bad")}); status != ExitOK {
+		t.Errorf("update: %d", status)
+	}
+	if data, _ := os.ReadFile(filepath.Join(dir, "new.out")); string(data) != "3\n" {
+		t.Errorf("new.out = %q", data)
+	}
+	if status, got := run(&Goldens{Filter: regexp.MustCompile("nothing")}); status != ExitUsage {
+		t.Errorf("nothing to do: %d %q", status, got)
+	}
+}
+
+func TestNear(t *testing.T) {
+	names := []string{"vfs_read", "vfs_readv", "vfs_write", "vfs_open", "schedule", "do_sys_openat2"}
+	for _, c := range []struct{ x, want string }{
+		{"vfs_raed", "did you mean vfs_read or vfs_readv?"},
+		{"vfs_opn", "did you mean vfs_open?"},
+		{"shcedule", "did you mean schedule?"},
+		{"do_sys_open", "did you mean do_sys_openat2?"},
+		{"zzz", ""},
+		{"VFS_READ", "did you mean vfs_read or vfs_readv?"},
+	} {
+		if got := DidYouMean(c.x, names); got != c.want {
+			t.Errorf("%s: %q, want %q", c.x, got, c.want)
+		}
+	}
+}
+
+// The budget holds for the script, loaded files and further threads together, and the exit status tells.
+func TestMaxSteps(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "_loop.star"), []byte("while True:\n    pass\n"), 0o644)
+	path := filepath.Join(dir, "a.star")
+	os.WriteFile(path, []byte("load('_loop.star', 'x')\n"), 0o644)
+	var out bytes.Buffer
+	h := New(Config{Stdout: &out, MaxSteps: 100000, Dir: dir})
+	if status := h.Run(path, &out); status != ExitLimit {
+		t.Errorf("status %d", status)
+	}
+	want := "error: more than 100000 steps (--max-steps)\n  _loop.star:1:1:\n    while True:\n    ^\n  a.star:1:1: called at top level\n"
+	if out.String() != want {
+		t.Error(Diff(want, out.String()))
+	}
+}
+
+// Cancel stops a running loop from another goroutine.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.star")
+	os.WriteFile(path, []byte("print('on')\nwhile True:\n    pass\n"), 0o644)
+	h := New(Config{Stdout: writerFunc(func(p []byte) {}), Dir: dir})
+	h.cfg.Stdout = writerFunc(func(p []byte) { go h.Interrupt() })
+	var out bytes.Buffer
+	if status := h.Run(path, &out); status != ExitScript || !strings.HasPrefix(out.String(), "error: interrupted\n") {
+		t.Errorf("status %d, %s", status, out.String())
+	}
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
+
+// Every row is documented, and documents itself in one line first.
+func TestRows(t *testing.T) {
+	for _, r := range New(Config{}).Rows() {
+		if r.Doc == "" || !strings.HasSuffix(r.Doc, ".") || strings.HasPrefix(r.Doc, "\n") {
+			t.Errorf("%s: doc %q", r.Name, r.Doc)
+		}
+		if r.Sig == "" || !strings.ContainsRune("(-:", rune(r.Sig[0])) {
+			t.Errorf("%s: signature %q", r.Name, r.Sig)
+		}
+	}
+}
+
+func TestScan(t *testing.T) {
+	for _, c := range []struct {
+		src  string
+		want bool
+	}{
+		{"1 + 1", true}, {"f(1,", false}, {"f(')')", true}, {`x = """a`, false}, {`x = "a`, true}, {"x = 1 + \\", false},
+		{"def f():", false}, {"x = [ # ]", false}, {"x = '#'", true}, {"define = 1", true}, {`"a\"b("`, true},
+	} {
+		if got := complete(c.src); got != c.want {
+			t.Errorf("complete(%q) = %v", c.src, got)
+		}
+	}
+}
