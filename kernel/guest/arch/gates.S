@@ -1,0 +1,54 @@
+/*
+ * The native gates (gates.h): one 16-byte slot each. The interpreter stops at a slot's address before executing it; the
+ * ud2 only shows when no Go function is registered.
+ */
+	.section .gates, "ax", @progbits
+	.macro GATE name
+	.balign 16, 0xcc
+	.globl \name
+	.type \name, @function
+\name:
+	.cfi_startproc
+	ud2
+	ret
+	.cfi_endproc
+	.size \name, . - \name
+	.endm
+
+	GATE kscope_boot_done
+	GATE console_emit
+	GATE ftrace_process_locs
+	GATE text_poke_step
+	GATE text_poke_sync_ack
+	GATE text_poke_pending
+	GATE kscoped_next
+	GATE kscoped_done
+	GATE kscoped_call
+	GATE hostcons_write
+	GATE hostcons_read
+	GATE user_task_exit
+	GATE user_task_exec
+	GATE oops_begin
+	GATE oops_line
+	GATE tracefs_lookup
+	GATE tracefs_iterate
+	GATE tracefs_open
+	GATE tracefs_read
+	GATE tracefs_write
+	GATE tracefs_release
+	GATE tracefs_readable
+	GATE tracefs_mkdir
+	GATE tracefs_rmdir
+	GATE machine_halt
+	GATE kscope_hazard
+	/* called by trampolines only */
+	GATE function_trace_call
+	GATE arch_ftrace_ops_list_func
+	GATE ftrace_graph_func
+	GATE prepare_ftrace_return
+	GATE ftrace_return_to_handler
+	GATE kprobe_ftrace_handler
+	GATE kprobe_handler
+	GATE opt_pre_handler
+	GATE arch_rethook_trampoline_callback
+	.section .note.GNU-stack, "", @progbits
