@@ -1,0 +1,48 @@
+package kernel
+
+import (
+	"fmt"
+	"io"
+)
+
+// LogLine is one printk record.
+type LogLine struct {
+	Time  uint64 // ns
+	Level int    // 0 to 7, KERN_EMERG to KERN_DEBUG
+	CPU   int
+	Pid   int
+	Text  string
+}
+
+func (l LogLine) String() string {
+	return fmt.Sprintf("[%5d.%06d] %s", l.Time/1e9, l.Time%1e9/1e3, l.Text)
+}
+
+// console keeps what the guest prints and hands it on.
+type console struct {
+	lines []LogLine
+	out   io.Writer
+}
+
+func (c *console) fork() console { return console{lines: c.lines[:len(c.lines):len(c.lines)]} }
+
+// Dmesg is every printk record since power-on.
+func (m *Machine) Dmesg() []LogLine { return m.log.lines }
+
+// SetConsole sends later printk records to w as dmesg prints them; nil: nowhere.
+func (m *Machine) SetConsole(w io.Writer) { m.log.out = w }
+
+// gateConsoleEmit: void console_emit(const char *s, u32 len, u32 level).
+func (m *Machine) gateConsoleEmit(v *VCPU) uint64 {
+	n := min(v.Arg(1)&0xffffffff, 1024)
+	b := make([]byte, n)
+	if v.CPU.Read(v.Arg(0), b) != nil {
+		return 0
+	}
+	l := LogLine{Time: v.Now(), Level: int(v.Arg(2) & 7), CPU: v.ID, Pid: v.CurrentPid(), Text: string(b)}
+	m.log.lines = append(m.log.lines, l)
+	if m.log.out != nil {
+		fmt.Fprintln(m.log.out, l)
+	}
+	return 0
+}

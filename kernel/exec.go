@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Streams are what a user program's standard files are to the host. A nil Reader is empty; a nil Writer drops.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// streams finds the Streams of a hostcons file by the id that Exec gave it.
+type streams struct {
+	open []*Streams // index = id - 1
+}
+
+func (s *streams) fork() streams { return streams{append([]*Streams(nil), s.open...)} }
+
+// env is what init would give: PATH and HOME as in Debian's login.defs.
+const env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\x00HOME=/root\x00TERM=linux\x00"
+
+// Exec starts the program at path through kscoped (call_usermodehelper's path) and returns its pid at once.
+func (m *Machine) Exec(path string, argv []string, s Streams) (pid int, err error) {
+	m.streams.open = append(m.streams.open, &s)
+	data := []byte(strings.Join(argv, "\x00") + "\x00")
+	if len(data)+len(env) > reqBufSize {
+		return 0, E2BIG
+	}
+	n := uint64(len(data))
+	data = append(data, env...)
+	r := &request{op: reqExec, path: path, data: data, arg: uint64(len(m.streams.open)), pos: n, size: n}
+	ret, err := m.call("running "+path, r)
+	return int(ret), err
+}
+
+// Wait runs the machine until pid has exited and returns its status as a shell's $?: 128 + the signal when killed.
+func (m *Machine) Wait(pid int) (status int, err error) {
+	if !m.hasExited(pid) {
+		if stop := m.Run(Until{Pid: pid}); !m.hasExited(pid) {
+			return 0, &StopError{Doing: fmt.Sprintf("waiting for pid %d", pid), Stop: stop}
+		}
+	}
+	code := m.exits[pid]
+	if sig := code & 0x7f; sig != 0 {
+		return 128 + sig, nil
+	}
+	return code >> 8 & 0xff, nil
+}
+
+func (m *Machine) hasExited(pid int) bool {
+	_, ok := m.exits[pid]
+	return ok
+}
+
+// gateTaskExit: void user_task_exit(s64 pid, s64 code), code as wait4 returns it.
+func (m *Machine) gateTaskExit(v *VCPU) uint64 {
+	m.exits[int(v.Arg(0))] = int(v.Arg(1))
+	return 0
+}
+
+// Cost in ns of host console work per byte, in the order of a memcpy through a tty.
+const costConsoleByte = 1
+
+// gateHostWrite: long hostcons_write(u64 stream, u32 fd, const char *s, u64 len).
+func (m *Machine) gateHostWrite(v *VCPU) uint64 {
+	id, fd, n := v.Arg(0), uint32(v.Arg(1)), v.Arg(3)
+	if n > 1<<20 {
+		return EINVAL.Ret()
+	}
+	b := make([]byte, n)
+	if v.CPU.Read(v.Arg(2), b) != nil {
+		return EFAULT.Ret()
+	}
+	v.ChargeWork(n * costConsoleByte)
+	if id == 0 || id > uint64(len(m.streams.open)) {
+		return n
+	}
+	s := m.streams.open[id-1]
+	w := s.Out
+	if fd == 2 {
+		w = s.Err
+	}
+	if w != nil {
+		if _, err := w.Write(b); err != nil {
+			return EPIPE.Ret()
+		}
+	}
+	return n
+}
+
+// gateHostRead: long hostcons_read(u64 stream, char *s, u64 len).
+func (m *Machine) gateHostRead(v *VCPU) uint64 {
+	id, n := v.Arg(0), min(v.Arg(2), 64<<10)
+	if id == 0 || id > uint64(len(m.streams.open)) || m.streams.open[id-1].In == nil {
+		return 0
+	}
+	b := make([]byte, n)
+	k, err := m.streams.open[id-1].In.Read(b)
+	if k == 0 && err != nil && err != io.EOF {
+		return EIO.Ret()
+	}
+	if v.CPU.Write(v.Arg(1), b[:k]) != nil {
+		return EFAULT.Ret()
+	}
+	v.ChargeWork(uint64(k) * costConsoleByte)
+	return uint64(k)
+}

@@ -1,0 +1,161 @@
+package kernel
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// RegisterGate binds fn to the gate symbol name. Several functions may share a symbol: they run in the order of
+// registration and the last result counts. A name that the image does not have is ignored, so that a part may serve images
+// older and newer than itself; a gate of the image that nobody registered is an error of Boot.
+func (m *Machine) RegisterGate(name string, fn Gate) {
+	if va, ok := m.img.gates[name]; ok {
+		m.gates[va] = append(m.gates[va], fn)
+	}
+}
+
+// Gates are the names of the image's gate symbols, sorted.
+func (m *Machine) Gates() []string { return m.img.gateNames }
+
+// unboundGates is the error for gates of the image that have no Go side.
+func (m *Machine) unboundGates() error {
+	var missing []string
+	for name, va := range m.img.gates {
+		if len(m.gates[va]) == 0 {
+			missing = append(missing, name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	sort.Strings(missing)
+	return fmt.Errorf("kernel: image has gates that nobody registered: %s", strings.Join(missing, ", "))
+}
+
+// gate runs the gate at RIP as one indivisible instruction.
+func (m *Machine) gate(v *VCPU) {
+	rip := v.CPU.RIP()
+	fns := m.gates[rip]
+	if rip == m.contGate() {
+		m.continueGate(v)
+		return
+	}
+	if fns == nil {
+		m.wildGate(v, rip)
+		return
+	}
+	v.own = false
+	var rax uint64
+	for _, fn := range fns {
+		rax = fn(v)
+	}
+	if !v.own {
+		v.CPU.GateReturn(rax)
+	}
+}
+
+// wildGate is a jump into the gate page beside its gates: the bytes there are ud2.
+func (m *Machine) wildGate(v *VCPU, rip uint64) {
+	v.CPU.Exc.Vec, v.CPU.Exc.HasErr, v.CPU.Exc.Soft = 6, false, false
+	m.exception(v)
+}
+
+// KeepRIP says that the running gate has set registers and RIP itself: do not return to its caller.
+func (v *VCPU) KeepRIP() { v.own = true }
+
+// continuation is a guest call that a gate asked for: what to do when it returns. It is plain data but for fn, which must
+// belong to the machine's parts by name so that a fork can find it again.
+type continuation struct {
+	name string // of the gate to run with the result in Arg(0)
+	rsp  uint64 // of the gate's frame: holds the address of the gate's caller
+	regs [6]uint64
+}
+
+// CallThen makes the running gate call the guest function fn with args and then run gate next, whose Arg(0) is the
+// function's result and whose own result is what the caller of the first gate sees.
+func (v *VCPU) CallThen(fn uint64, next string, args ...uint64) {
+	if len(args) > len(argRegs) {
+		panic("BUG: kernel: CallThen with more than 6 arguments")
+	}
+	c := continuation{name: next, rsp: v.CPU.Reg(regSP)}
+	for i, r := range argRegs {
+		c.regs[i] = v.CPU.Reg(r)
+	}
+	for i, a := range args {
+		v.CPU.SetReg(argRegs[i], a)
+	}
+	// The gate was entered by a call, so rsp is 8 mod 16; the callee wants the same after its return address.
+	sp := c.rsp - 16
+	if v.CPU.PutU64(sp, v.m.contGate()) != nil {
+		v.m.tripleFault(v)
+		return
+	}
+	v.CPU.SetReg(regSP, sp)
+	v.CPU.SetRIP(fn)
+	v.cont = append(v.cont, c)
+	v.own = true
+}
+
+// continueGate runs when a function called by CallThen has returned.
+func (m *Machine) continueGate(v *VCPU) {
+	if len(v.cont) == 0 {
+		m.wildGate(v, v.CPU.RIP())
+		return
+	}
+	c := v.cont[len(v.cont)-1]
+	v.cont = v.cont[:len(v.cont)-1]
+	ret := v.CPU.Reg(regAX)
+	for i, r := range argRegs {
+		v.CPU.SetReg(r, c.regs[i])
+	}
+	v.CPU.SetReg(argRegs[0], ret)
+	v.CPU.SetReg(regSP, c.rsp)
+	v.own = false
+	rax := ret
+	for _, fn := range m.gates[m.img.gates[c.name]] {
+		rax = fn(v)
+	}
+	if !v.own {
+		v.CPU.GateReturn(rax)
+	}
+}
+
+// contGate is the address that guest functions called by CallThen return to: the last slot of the shadow RAM.
+func (m *Machine) contGate() uint64 { return shadowBase + shadowSize - 16 }
+
+// Gate says whether va is a gate; it is asked when code is decoded.
+func (v *VCPU) Gate(va uint64) bool {
+	return va >= v.m.img.gateStart && va < v.m.img.gateEnd && va%16 == 0 || va == v.m.contGate()
+}
+
+// Shadow says whether va is in shadow text: trampolines, slots, gates.
+func (v *VCPU) Shadow(va uint64) bool {
+	return va >= shadowBase && va < shadowBase+shadowSize || va >= v.m.img.gateStart && va < v.m.img.gateEnd
+}
+
+// ownGates registers the machine's own gates; parts add theirs.
+func (m *Machine) ownGates() {
+	for _, g := range []struct {
+		name string
+		fn   Gate
+	}{
+		{"kscope_boot_done", m.gateBootDone},
+		{"console_emit", m.gateConsoleEmit},
+		{"text_poke_step", m.text.gateStep},
+		{"text_poke_sync_ack", m.text.gateAck},
+		{"text_poke_pending", m.text.gatePending},
+		{"kscoped_next", m.gateNext},
+		{"kscoped_done", m.gateDone},
+		{"kscoped_call", m.gateCall},
+		{"hostcons_write", m.gateHostWrite},
+		{"hostcons_read", m.gateHostRead},
+		{"user_task_exit", m.gateTaskExit},
+		{"oops_begin", m.gateOopsBegin},
+		{"oops_line", m.gateOopsLine},
+		{"machine_halt", m.gateHalt},
+		{"kscope_hazard", func(*VCPU) uint64 { return 0 }},
+	} {
+		m.RegisterGate(g.name, g.fn)
+	}
+}

@@ -1,0 +1,104 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+
+	"kscope/kernel/mem"
+	"kscope/kernel/x86"
+)
+
+// StateHash covers what the guest can see: every frame outside the shadow RAM that is not zero, with patched text mapped
+// back; each CPU's registers, pending interrupts and t. Flipping any of these bits changes it. Dead stack, the 512 bytes
+// below each CPU's and each sleeping task's stack pointer, is left out: trampolines write there.
+func (m *Machine) StateHash() uint64 {
+	h := sha256.New()
+	m.hashRAM(h)
+	for _, v := range m.cpus {
+		v.hash(h)
+	}
+	return binary.LittleEndian.Uint64(h.Sum(nil))
+}
+
+func (m *Machine) hashRAM(h hash.Hash) {
+	dead := m.deadStack()
+	end := (m.phys.Size() - shadowSize) / mem.PageSize
+	for pfn := uint64(0); pfn < end; pfn++ {
+		if m.phys.IsZero(pfn) {
+			continue
+		}
+		page := m.phys.Page(pfn)
+		if orig, gone := m.text.orig[pfn], dead[pfn]; len(orig) > 0 || gone != nil {
+			clean := *page
+			for off, b := range orig {
+				clean[off] = b
+			}
+			for _, r := range gone {
+				clear(clean[r[0]:r[1]])
+			}
+			page = &clean
+		}
+		if *page == (mem.Frame{}) {
+			continue // a frame once written and zero again is no different from one never touched
+		}
+		put(h, pfn, mem.Sum(page))
+	}
+}
+
+// deadStack lists, by frame, the byte ranges just below the stack pointers.
+func (m *Machine) deadStack() map[uint64][][2]uint16 {
+	out := map[uint64][][2]uint16{}
+	add := func(sp uint64) {
+		for va := sp - 512; va < sp; {
+			n := min(sp-va, mem.PageSize-va%mem.PageSize)
+			if pa, ok := m.linear(va); ok {
+				off := uint16(pa % mem.PageSize)
+				out[pa/mem.PageSize] = append(out[pa/mem.PageSize], [2]uint16{off, off + uint16(n)})
+			}
+			va += n
+		}
+	}
+	for _, v := range m.cpus {
+		add(v.CPU.Reg(x86.RSP))
+	}
+	if m.lay.taskSP != 0 && m.booted {
+		for _, t := range m.Tasks() {
+			if sp, err := m.U64(t.Addr + m.lay.taskSP); err == nil && sp > directMap {
+				add(sp)
+			}
+		}
+	}
+	return out
+}
+
+// hash covers one CPU.
+func (v *VCPU) hash(h hash.Hash) {
+	c := v.CPU
+	put(h, uint64(v.ID), uint64(v.state), v.Now())
+	for r := range 16 {
+		put(h, c.Reg(r))
+	}
+	put(h, c.RIP(), c.Flags(), c.CR0(), c.CR2(), c.CR3(), c.CR4(), c.EFER(), c.FSBase(), c.GSBase(), c.KernelGSBase())
+	for s := range 6 {
+		put(h, uint64(c.Seg(s)))
+	}
+	a := &v.apic
+	put(h, a.irr[:]...)
+	put(h, a.isr[:]...)
+	put(h, a.deadline, uint64(a.lvt), uint64(a.svr), uint64(a.tpr))
+	if a.nmi {
+		put(h, 1)
+	}
+	for _, p := range a.posts {
+		put(h, p.due, uint64(p.mode), uint64(p.vec))
+	}
+}
+
+func put(h hash.Hash, xs ...uint64) {
+	var b [8]byte
+	for _, x := range xs {
+		binary.LittleEndian.PutUint64(b[:], x)
+		h.Write(b[:])
+	}
+}

@@ -1,0 +1,272 @@
+package kernel
+
+import (
+	"fmt"
+
+	"kscope/kernel/x86"
+)
+
+// Reason is why Run returned.
+type Reason string
+
+const (
+	StopDone      Reason = "done"      // what Until asked for has happened
+	StopLimit     Reason = "limit"     // Config.MaxInsns or Until.Insns is used up
+	StopDeadlock  Reason = "deadlock"  // nothing can ever run again; Text says who waits on what
+	StopPanic     Reason = "panic"     // the guest panicked or triple faulted; Text is the oops
+	StopInterrupt Reason = "interrupt" // Interrupt was called (Ctrl-C)
+	StopVerdict   Reason = "stop"      // a handler asked for it (RequestStop)
+)
+
+// Stop says why, where and when a run ended.
+type Stop struct {
+	Reason Reason
+	CPU    int
+	PC     uint64
+	Time   uint64 // of that CPU
+	Insns  uint64 // of the machine
+	Text   string
+}
+
+func (s Stop) String() string {
+	if s.Text == "" {
+		return string(s.Reason)
+	}
+	return string(s.Reason) + ": " + s.Text
+}
+
+// StopError is a Stop that ended something before it was done.
+type StopError struct {
+	Doing string
+	Stop  Stop
+}
+
+func (e *StopError) Error() string { return fmt.Sprintf("%s: machine stopped: %s", e.Doing, e.Stop) }
+
+// Until says when a run is done. Zero fields ask for nothing; with none set the machine runs until it stops by itself.
+type Until struct {
+	Time  uint64      // every CPU has reached this t (absolute ns)
+	Insns uint64      // so many more counted instructions, exactly
+	Cond  func() bool // asked before each slice
+	Pid   int         // this user task has exited
+}
+
+// Interrupt stops a run at the next slice boundary. It may be called from any goroutine; the machine keeps its state.
+func (m *Machine) Interrupt() { m.interrupt.Store(true) }
+
+// RequestStop stops the run at the end of the current instruction, with reason "stop". For gates, traps and handlers.
+func (m *Machine) RequestStop(text string) {
+	m.stopNow(StopVerdict, text)
+}
+
+func (m *Machine) stopNow(why Reason, text string) {
+	v := m.running
+	if v == nil || m.stopWhy != nil {
+		return
+	}
+	m.stopWhy = &Stop{Reason: why, CPU: v.ID, Text: text}
+	v.CPU.RequestStop()
+}
+
+const never = ^uint64(0)
+
+// Slices: 1 to maxSlice ns, uniformly, so about 500 ns in the mean and never more than 1 us (design.md section 2).
+const maxSlice = 1000
+
+// Run drives the CPUs until one of the conditions holds. It must not be called from a gate or handler.
+func (m *Machine) Run(u Until) Stop {
+	if m.inRun {
+		panic("BUG: kernel: Run from within a run")
+	}
+	if m.dead != nil {
+		return *m.dead
+	}
+	m.inRun = true
+	defer func() { m.inRun, m.running = false, nil }()
+	m.interrupt.Store(false)
+	limit := never
+	if m.cfg.MaxInsns != 0 {
+		limit = m.cfg.MaxInsns
+	}
+	limitReason := StopLimit
+	if u.Insns != 0 && m.insns+u.Insns < limit {
+		limit, limitReason = m.insns+u.Insns, StopDone
+	}
+	for {
+		if stop, ok := m.finished(u, limit, limitReason); ok {
+			return stop
+		}
+		v := m.next()
+		if v == nil {
+			return m.stuck()
+		}
+		if u.Time != 0 && v.key() >= u.Time {
+			m.idleUntil(u.Time)
+			return m.stopAt(v, StopDone, "")
+		}
+		m.slice(v, u.Time, limit)
+		if m.stopWhy != nil {
+			return m.takeStop(v)
+		}
+	}
+}
+
+// finished asks the conditions that are checked between slices.
+func (m *Machine) finished(u Until, limit uint64, reason Reason) (Stop, bool) {
+	switch {
+	case m.interrupt.Load():
+		return m.stopAt(m.cpus[0], StopInterrupt, ""), true
+	case u.Cond != nil && u.Cond():
+		return m.stopAt(m.cpus[0], StopDone, ""), true
+	case u.Pid != 0 && m.hasExited(u.Pid):
+		return m.stopAt(m.cpus[0], StopDone, ""), true
+	case m.insns >= limit:
+		text := ""
+		if reason == StopLimit {
+			text = fmt.Sprintf("%d instructions executed (--max-insns)", m.insns)
+		}
+		return m.stopAt(m.cpus[0], reason, text), true
+	}
+	return Stop{}, false
+}
+
+func (m *Machine) stopAt(v *VCPU, why Reason, text string) Stop {
+	return Stop{Reason: why, CPU: v.ID, PC: v.CPU.RIP(), Time: v.Now(), Insns: m.insns, Text: text}
+}
+
+// takeStop turns what stopNow left into the run's result.
+func (m *Machine) takeStop(v *VCPU) Stop {
+	s := m.stopAt(v, m.stopWhy.Reason, m.stopWhy.Text)
+	m.stopWhy = nil
+	if s.Reason == StopPanic {
+		m.dead = &s
+	}
+	return s
+}
+
+// key is the time at which a CPU can next run: its t while running, the next due time while halted.
+func (v *VCPU) key() uint64 {
+	switch v.state {
+	case cpuRunning:
+		return v.Now()
+	case cpuHalted:
+		return v.apic.wake(v)
+	case cpuWaitSIPI, cpuOffline:
+		return v.apic.startDue()
+	}
+	return never
+}
+
+// next is the CPU with the least key; ties go to the lowest id. nil when nothing can ever run.
+func (m *Machine) next() *VCPU {
+	var best *VCPU
+	least := never
+	for _, v := range m.cpus {
+		if k := v.key(); k < least {
+			best, least = v, k
+		}
+	}
+	return best
+}
+
+// idleUntil moves the clocks of halted CPUs to t, where a run with a time limit ends.
+func (m *Machine) idleUntil(t uint64) {
+	for _, v := range m.cpus {
+		if v.state == cpuHalted && v.Now() < t {
+			v.setNow(t)
+		}
+	}
+}
+
+// slice runs v for one seeded slice. Owned traps, gates, interrupts and exceptions do not end it.
+func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
+	if !v.wakeUp() {
+		return
+	}
+	m.running = v
+	start := v.Now()
+	end := start + 1 + m.rng.next()%maxSlice
+	if stopTime != 0 && end > stopTime {
+		end = stopTime
+	}
+	for m.stopWhy == nil {
+		v.apic.advance(v)
+		now := v.Now()
+		if (now >= end || m.insns >= limit) && !v.CPU.InShadow() {
+			break
+		}
+		n := int64(0)
+		if now < end && m.insns < limit {
+			n = int64(min(end, max(v.apic.nextDue(), now+1)) - now)
+			n = min(n, int64(min(limit-m.insns, 1<<40)))
+		}
+		exit := v.CPU.Run(n)
+		m.insns += v.CPU.Insns - v.seen
+		v.seen = v.CPU.Insns
+		if !m.handle(v, exit) {
+			break
+		}
+	}
+	m.running = nil
+	if m.sliceHook != nil {
+		m.sliceHook(v)
+	}
+}
+
+// handle acts on one exit; false ends the slice.
+func (m *Machine) handle(v *VCPU, exit x86.Exit) bool {
+	switch exit {
+	case x86.ExitBudget, x86.ExitStop:
+		return true
+	case x86.ExitGate:
+		m.gate(v)
+	case x86.ExitException:
+		m.exception(v)
+	case x86.ExitWindow:
+		m.takeInterrupt(v)
+	case x86.ExitHypercall:
+		if m.hyper == nil {
+			v.CPU.Exc = x86.Exception{Vec: x86.VecUD}
+			m.deliver(v)
+			return true
+		}
+		m.hyper(v)
+	case x86.ExitPause:
+		return m.pause(v)
+	case x86.ExitHalt:
+		v.state = cpuHalted
+		return false
+	case x86.ExitShutdown:
+		m.tripleFault(v)
+	default:
+		panic(fmt.Sprintf("BUG: kernel: exit %v", exit))
+	}
+	return true
+}
+
+// pause moves t just past the least t of the other CPUs that can run soon: those running, and those halted with an IPI on
+// its way. Timers far ahead do not count, or a udelay loop would sleep until the next tick.
+func (m *Machine) pause(v *VCPU) bool {
+	least := never
+	for _, o := range m.cpus {
+		if o == v {
+			continue
+		}
+		switch {
+		case o.state == cpuRunning:
+			least = min(least, o.Now())
+		case o.apic.posted():
+			least = min(least, o.key())
+		}
+	}
+	now := v.Now()
+	if least == never || least < now {
+		return least == never
+	}
+	to := least + 1
+	if due := v.apic.nextDue(); due > now && due < to {
+		to = due
+	}
+	v.off += int64(to - now)
+	return false
+}

@@ -1,0 +1,57 @@
+package kernel
+
+import (
+	"fmt"
+
+	"kscope/kernel/x86"
+)
+
+const (
+	regAX = x86.RAX
+	regSP = x86.RSP
+)
+
+// TrapOwner is asked about #BP and #DB before the guest's IDT. When it says true the exception is settled: it has set
+// RIP and registers to go on.
+type TrapOwner func(c *VCPU, exc x86.Exception) (handled bool)
+
+type trapOwner struct {
+	name string
+	fn   TrapOwner
+}
+
+// OwnTrap adds an owner to the end of the chain. The text patcher is the first.
+func (m *Machine) OwnTrap(name string, fn TrapOwner) {
+	m.owners = append(m.owners, trapOwner{name, fn})
+}
+
+// exception asks the owners of #BP and #DB, then enters the guest's handler.
+func (m *Machine) exception(v *VCPU) {
+	exc := v.CPU.Exc
+	if exc.Vec == x86.VecBP || exc.Vec == x86.VecDB {
+		for _, o := range m.owners {
+			if o.fn(v, exc) {
+				return
+			}
+		}
+	}
+	m.deliver(v)
+}
+
+// deliver enters the guest's handler of CPU.Exc.
+func (m *Machine) deliver(v *VCPU) {
+	if !v.CPU.DeliverExc() {
+		m.tripleFault(v)
+	}
+}
+
+// tripleFault stops the machine for good, as real hardware would reset it.
+func (m *Machine) tripleFault(v *VCPU) {
+	text := fmt.Sprintf("triple fault on CPU %d at %s", v.ID, m.Symbols().Format(v.CPU.RIP()))
+	exc := v.CPU.Exc
+	text += fmt.Sprintf(" (last exception: vector %d, error %#x, CR2 %#x)", exc.Vec, exc.Err, exc.CR2)
+	if o := m.lastOops(); o != nil {
+		text = o.Text() + text
+	}
+	m.stopNow(StopPanic, text)
+}
