@@ -89,6 +89,7 @@ type Types struct {
 	again []copied                   // see convert
 	lines map[dwarf.Offset]*lineUnit // see line.go
 	units []*dwarf.Entry
+	rows  *frameTable // see frames
 }
 
 // copied says that typ holds a copy of from, which may have been incomplete at that time.
