@@ -28,6 +28,9 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		c := &VCPU{ID: v.ID, m: n, state: v.state, off: v.off, seen: v.seen, apic: v.apic.fork(), cont: slices.Clone(v.cont)}
 		c.CPU = v.CPU.Fork(n.phys, c)
 		n.cpus = append(n.cpus, c)
+		if m.resume == v {
+			n.resume, n.sliceEnd = c, m.sliceEnd
+		}
 	}
 	n.text = m.text.fork(n)
 	n.ownGates()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"kscope/kernel/x86"
 )
 
 // RegisterGate binds fn to the gate symbol name. Several functions may share a symbol: they run in the order of
@@ -18,11 +20,19 @@ func (m *Machine) RegisterGate(name string, fn Gate) {
 // Gates are the names of the image's gate symbols, sorted.
 func (m *Machine) Gates() []string { return m.img.gateNames }
 
+// optionalGates are called only by trampolines that a tracer has set up: a machine without that tracer boots, and calling
+// one stops it.
+var optionalGates = map[string]bool{
+	"ftrace_graph_func": true, "prepare_ftrace_return": true, "ftrace_return_to_handler": true,
+	"kprobe_ftrace_handler": true, "kprobe_handler": true, "opt_pre_handler": true,
+	"arch_rethook_trampoline_callback": true,
+}
+
 // unboundGates is the error for gates of the image that have no Go side.
 func (m *Machine) unboundGates() error {
 	var missing []string
 	for name, va := range m.img.gates {
-		if len(m.gates[va]) == 0 {
+		if len(m.gates[va]) == 0 && !optionalGates[name] {
 			missing = append(missing, name)
 		}
 	}
@@ -37,12 +47,16 @@ func (m *Machine) unboundGates() error {
 func (m *Machine) gate(v *VCPU) {
 	rip := v.CPU.RIP()
 	fns := m.gates[rip]
-	if rip == m.contGate() {
+	switch {
+	case rip == m.contGate():
 		m.continueGate(v)
 		return
-	}
-	if fns == nil {
-		m.wildGate(v, rip)
+	case fns == nil && m.img.gateName(rip) != "":
+		m.stopNow(StopPanic, "the guest called the gate "+m.img.gateName(rip)+", which has no owner in this build")
+		v.CPU.GateReturn(ENOSYS.Ret())
+		return
+	case fns == nil:
+		m.wildGate(v)
 		return
 	}
 	v.own = false
@@ -56,8 +70,8 @@ func (m *Machine) gate(v *VCPU) {
 }
 
 // wildGate is a jump into the gate page beside its gates: the bytes there are ud2.
-func (m *Machine) wildGate(v *VCPU, rip uint64) {
-	v.CPU.Exc.Vec, v.CPU.Exc.HasErr, v.CPU.Exc.Soft = 6, false, false
+func (m *Machine) wildGate(v *VCPU) {
+	v.CPU.Exc = x86.Exception{Vec: x86.VecUD}
 	m.exception(v)
 }
 
@@ -100,7 +114,7 @@ func (v *VCPU) CallThen(fn uint64, next string, args ...uint64) {
 // continueGate runs when a function called by CallThen has returned.
 func (m *Machine) continueGate(v *VCPU) {
 	if len(v.cont) == 0 {
-		m.wildGate(v, v.CPU.RIP())
+		m.wildGate(v)
 		return
 	}
 	c := v.cont[len(v.cont)-1]

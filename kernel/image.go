@@ -142,6 +142,16 @@ func (img *Image) readGates(f *elf.File) error {
 	return nil
 }
 
+// gateName is the gate at an address, "" for none.
+func (img *Image) gateName(va uint64) string {
+	for _, name := range img.gateNames {
+		if img.gates[name] == va {
+			return name
+		}
+	}
+	return ""
+}
+
 // lookup is the address of a symbol, ok false when there is none.
 func (img *Image) lookup(name string) (uint64, bool) {
 	rows := img.Syms.ByName(name)
@@ -178,16 +188,12 @@ func (img *Image) layouts() (*layouts, error) {
 		phys bool
 		to   *uint64
 	}{
-		{"pcpu_hot", false, nil},
 		{"current_task", false, &l.currentTask}, {"__preempt_count", false, &l.preemptCount},
 		{"__per_cpu_offset", true, &l.perCPUOffset}, {"startup_64", false, &l.startup},
 		{"secondary_startup_64", false, &l.secondary}, {"init_stack_top", false, &l.stackTop},
 		{"initial_stack", true, &l.initialStack}, {"initial_gs", true, &l.initialGS},
 		{"boot_params", true, &l.bootParams}, {"init_task", false, &l.initTask},
 	} {
-		if row.to == nil {
-			continue
-		}
 		va, ok := img.lookup(row.name)
 		if !ok {
 			return nil, imageErrorf("no symbol %s: not a kscope guest", row.name)

@@ -83,11 +83,14 @@ type Machine struct {
 	owners  []trapOwner
 	hyper   func(c *VCPU)
 	onOops  []func(c *VCPU, o *OopsRecord)
-	initPGT uint64 // cr3 at boot; holds every kernel mapping
+	initPGT uint64    // cr3 at boot; holds every kernel mapping
+	unw     *Unwinder // made at first use; see Unwinder
 
 	rng       rng
 	insns     uint64 // counted instructions of all CPUs, brought up to date after each Run
 	globalT   uint64
+	resume    *VCPU // whose slice was stopped in the middle, until sliceEnd
+	sliceEnd  uint64
 	running   *VCPU // whose slice it is
 	inRun     bool
 	booted    bool

@@ -96,11 +96,14 @@ func (m *Machine) Run(u Until) Stop {
 		if stop, ok := m.finished(u, limit, limitReason); ok {
 			return stop
 		}
-		v := m.next()
+		v := m.resume
+		if v == nil {
+			v = m.next()
+		}
 		if v == nil {
 			return m.stuck()
 		}
-		if u.Time != 0 && v.key() >= u.Time {
+		if u.Time != 0 && m.resume == nil && v.key() >= u.Time {
 			m.idleUntil(u.Time)
 			return m.stopAt(v, StopDone, "")
 		}
@@ -184,8 +187,11 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 		return
 	}
 	m.running = v
-	start := v.Now()
-	end := start + 1 + m.rng.next()%maxSlice
+	if m.resume == nil {
+		m.sliceEnd = v.Now() + 1 + m.rng.next()%maxSlice
+	}
+	m.resume = nil
+	end := m.sliceEnd
 	if stopTime != 0 && end > stopTime {
 		end = stopTime
 	}
@@ -208,6 +214,12 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 		}
 	}
 	m.running = nil
+	if v.state == cpuRunning && v.Now() < end {
+		if m.stopWhy != nil || m.insns >= limit {
+			m.resume = v // stopped within the slice: the next run goes on with it, so that stops do not change the schedule
+			return
+		}
+	}
 	if m.sliceHook != nil {
 		m.sliceHook(v)
 	}
