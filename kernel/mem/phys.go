@@ -47,6 +47,9 @@ type Phys struct {
 	// Epoch changes whenever the host address of a frame may have: see TLB.Sync.
 	Epoch uint64
 
+	// CodeCache is kernel/x86's decoded code of this memory; all CPUs on it share it. Fork leaves it nil.
+	CodeCache any
+
 	frames []*Frame
 	owned  []uint64 // bitmap: the frame is this Phys's alone and may be written
 	code   []uint64 // bitmap: the frame holds decoded code
