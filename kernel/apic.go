@@ -105,6 +105,18 @@ func (v *VCPU) post(mode, vec uint8, due uint64) {
 	}
 }
 
+// Inject raises an interrupt on a CPU at time at (now when it is past), as a device would.
+func (m *Machine) Inject(cpu int, vec uint8, at uint64) {
+	v := m.cpus[cpu]
+	v.post(ipiFixed, vec, max(at, v.Now()))
+}
+
+// InjectNMI is Inject for the non-maskable interrupt.
+func (m *Machine) InjectNMI(cpu int, at uint64) {
+	v := m.cpus[cpu]
+	v.post(ipiNMI, 2, max(at, v.Now()))
+}
+
 // posted says whether an IPI is on its way or waiting to be taken.
 func (a *apic) posted() bool { return len(a.posts) > 0 || a.deliverable() >= 0 || a.nmi }
 

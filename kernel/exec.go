@@ -36,6 +36,13 @@ func (m *Machine) Exec(path string, argv []string, s Streams) (pid int, err erro
 	return int(ret), err
 }
 
+// Hot starts the guest's kthreads "hot/N" on the CPUs of mask, each calling kscope_hot calls times (0: until the end): the
+// workload of the patching tests and lessons.
+func (m *Machine) Hot(mask, calls uint64) error {
+	_, err := m.call("starting hot kthreads", &request{op: reqHot, arg: mask, size: calls})
+	return err
+}
+
 // Wait runs the machine until pid has exited and returns its status as a shell's $?: 128 + the signal when killed.
 func (m *Machine) Wait(pid int) (status int, err error) {
 	if !m.hasExited(pid) {

@@ -43,9 +43,6 @@ func (cfg *Config) normalize() error {
 	}
 	if cfg.Mem == 0 {
 		cfg.Mem = defaultMem
-		if cfg.CPUs > 16 {
-			cfg.Mem *= 2
-		}
 	}
 	if cfg.CPUs < 1 || cfg.CPUs > maxCPUs {
 		return fmt.Errorf("kernel: %d CPUs: must be 1 to %d", cfg.CPUs, maxCPUs)

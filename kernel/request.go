@@ -90,7 +90,7 @@ func (m *Machine) Kick(vec uint8) {
 	if v == nil {
 		v = m.cpus[0]
 	}
-	v.post(ipiFixed, vec, v.Now()+selfIPIDelay)
+	v.post(ipiFixed, vec, max(m.Now(), v.Now())+selfIPIDelay)
 }
 
 // RaiseIRQWork asks for a self-IPI of irq_work on c, in which the guest wakes the sleepers of Go's files.
@@ -271,7 +271,8 @@ func (m *Machine) gateNext(v *VCPU) uint64 {
 	q.queue = q.queue[1:]
 	q.active = r
 	if err := m.fillRequest(v.Arg(0), r); err != nil {
-		panic(fmt.Sprintf("BUG: kernel: kscope_req at %#x: %v", v.Arg(0), err))
+		m.stopNow(StopPanic, fmt.Sprintf("kscoped gave a bad request buffer at %#x: %v", v.Arg(0), err))
+		return 0
 	}
 	v.ChargeWork(uint64(len(r.data)) / 8)
 	return 1
