@@ -46,6 +46,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 type Snapshots struct {
 	mu     sync.Mutex
 	booted map[snapKey]*Machine
+	images map[[sha256.Size]byte]*Image // by the hash of Config.Image
 }
 
 type snapKey struct {
@@ -68,23 +69,33 @@ func (s *Snapshots) Machine(cfg Config, setup func(m *Machine) error) (*Machine,
 	base := s.booted[key]
 	if base == nil {
 		var err error
-		if base, err = New(cfg); err != nil {
+		if base, err = s.boot(key, cfg, setup); err != nil {
 			return nil, err
 		}
-		base.SetConsole(nil)
-		if err := setup(base); err != nil {
-			return nil, fmt.Errorf("kernel: setting up: %w", err)
-		}
-		if err := base.Boot(); err != nil {
-			return nil, err
-		}
-		if s.booted == nil {
-			s.booted = map[snapKey]*Machine{}
-		}
-		s.booted[key] = base
 	}
 	m := base.Fork(cfg.Seed)
 	m.cfg.MaxInsns = cfg.MaxInsns
 	m.SetConsole(cfg.Console)
+	return m, nil
+}
+
+// boot makes and keeps the machine that others are forks of.
+func (s *Snapshots) boot(key snapKey, cfg Config, setup func(m *Machine) error) (*Machine, error) {
+	if s.booted == nil {
+		s.booted, s.images = map[snapKey]*Machine{}, map[[sha256.Size]byte]*Image{}
+	}
+	cfg.parsed, cfg.Console = s.images[key.image], nil
+	m, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.images[key.image] = m.img
+	if err := setup(m); err != nil {
+		return nil, fmt.Errorf("kernel: setting up: %w", err)
+	}
+	if err := m.Boot(); err != nil {
+		return nil, err
+	}
+	s.booted[key] = m
 	return m, nil
 }

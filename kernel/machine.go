@@ -28,6 +28,8 @@ type Config struct {
 	Image    []byte    // ELF of the guest kernel; nil = the embedded one
 	Initrd   []byte    // newc cpio
 	Console  io.Writer // gets each printk record as dmesg prints it; may be nil
+
+	parsed *Image // Image, when Snapshots has parsed it already
 }
 
 const (
@@ -111,9 +113,11 @@ func New(cfg Config) (*Machine, error) {
 	if err := cfg.normalize(); err != nil {
 		return nil, err
 	}
-	img, err := LoadImage(cfg.Image)
-	if err != nil {
-		return nil, err
+	img, err := cfg.parsed, error(nil)
+	if img == nil {
+		if img, err = LoadImage(cfg.Image); err != nil {
+			return nil, err
+		}
 	}
 	m := &Machine{cfg: cfg, img: img, syms: img.Syms.Fork(), phys: mem.NewPhys(cfg.Mem), exits: map[int]int{}, gates: map[uint64][]Gate{}}
 	m.entries = newEntryCounters()
@@ -226,8 +230,6 @@ func (m *Machine) Entries(va uint64) uint64 { return m.entries.get(va) }
 func (m *Machine) CountEntries(va uint64) {
 	m.entries.add(va)
 	if pa, ok := m.Translate(va); ok {
-		for _, v := range m.cpus {
-			v.CPU.InvalidateCode(pa, 1)
-		}
+		m.cpus[0].CPU.InvalidateCode(pa, 1)
 	}
 }

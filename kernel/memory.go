@@ -67,10 +67,7 @@ func (m *Machine) writeCode(pa uint64, b []byte) {
 		isCode := m.phys.Code(pa / mem.PageSize)
 		m.phys.WriteAt(pa, b[:n])
 		if isCode {
-			m.phys.Bump(pa / mem.PageSize)
-			for _, v := range m.cpus {
-				v.CPU.InvalidateCode(pa, n)
-			}
+			m.cpus[0].CPU.InvalidateCode(pa, n) // all CPUs share the cache
 		}
 		pa, b = pa+uint64(n), b[n:]
 	}
