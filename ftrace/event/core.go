@@ -102,7 +102,7 @@ func nop(p *Printer, id uint16) {
 func (f *Format) minSize() int {
 	n := HeaderSize
 	for i := range f.Fields {
-		if f.ID != IDKernelStack || f.Fields[i].Name != "caller" { // as long as the stack is deep
+		if n = max(n, f.Fields[i].Offset); f.ID != IDKernelStack || i == 0 { // caller is as long as the stack is deep
 			n = max(n, f.Fields[i].Offset+f.Fields[i].Size)
 		}
 	}
