@@ -50,11 +50,17 @@ func (m *Machine) Wait(pid int) (status int, err error) {
 			return 0, &StopError{Doing: fmt.Sprintf("waiting for pid %d", pid), Stop: stop}
 		}
 	}
-	code := m.exits[pid]
+	status, _ = m.Exited(pid)
+	return status, nil
+}
+
+// Exited is the status of a user task that has ended, as Wait returns it; ok is false while it lives.
+func (m *Machine) Exited(pid int) (status int, ok bool) {
+	code, ok := m.exits[pid]
 	if sig := code & 0x7f; sig != 0 {
-		return 128 + sig, nil
+		return 128 + sig, ok
 	}
-	return code >> 8 & 0xff, nil
+	return code >> 8 & 0xff, ok
 }
 
 func (m *Machine) hasExited(pid int) bool {
