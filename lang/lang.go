@@ -229,7 +229,7 @@ func (h *Host) Eval(src string) error {
 	}
 	v, err := h.runChunk(t, f, name, globals)
 	if err == nil && v != starlark.None {
-		fmt.Fprintln(h.cfg.Stdout, v)
+		show(h.cfg.Stdout, v)
 	}
 	return err
 }

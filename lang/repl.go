@@ -190,6 +190,29 @@ func (s *Session) statement() (string, error) {
 	return src, nil
 }
 
+// Transcript runs source statement by statement in thread t, showing each as if it were typed; it ends at the first error.
+func (h *Host) Transcript(t *starlark.Thread, src string) error {
+	in := io.NopCloser(strings.NewReader(src))
+	s := &Session{Host: h, In: in, Out: h.cfg.Stdout, Echo: true, thread: t, globals: starlark.StringDict{}}
+	for name, v := range h.env {
+		s.globals[name] = v
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	for {
+		src, err := s.statement()
+		if src != "" {
+			if err := s.eval(src); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil // the end of src
+		}
+	}
+}
+
 // remember puts a statement into the history.
 func (s *Session) remember(src string) {
 	if line := s.hist.add(src); line != "" && s.editor != nil {
@@ -234,9 +257,18 @@ func (s *Session) eval(src string) error {
 	}
 	if v != starlark.None {
 		s.globals["_"] = v
-		fmt.Fprintln(s.Out, v)
+		show(s.Out, v)
 	}
 	return nil
+}
+
+// show prints a statement's value: a text of several lines as it is, anything else as Starlark writes it.
+func show(w io.Writer, v starlark.Value) {
+	if text, ok := starlark.AsString(v); ok && strings.Contains(text, "\n") {
+		fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))
+		return
+	}
+	fmt.Fprintln(w, v)
 }
 
 // question is x?: help for a documented name, else for the value of x.
