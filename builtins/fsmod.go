@@ -1,0 +1,146 @@
+package builtins
+
+import (
+	"errors"
+	"path"
+	"sort"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+// fsMethods are the rows of module fs: the guest's files, through the guest's own VFS.
+func fsMethods() []method {
+	return []method{
+		{name: "read", sig: "(path) -> string", doc: "Reads a file of the guest, as cat would; a file that would block ends there.", fn: fsRead},
+		{name: "write", sig: "(path, text, append = False)", doc: "Writes a file as > would, or >> with append. Creates it if need be.", fn: fsWrite},
+		{name: "ls", sig: `(path = "/") -> [string]`, doc: "Lists a directory, sorted; directories end in /.", fn: fsLs},
+		{name: "mkdir", sig: "(path)", doc: "Makes a directory.", fn: fsMkdir},
+		{name: "rmdir", sig: "(path)", doc: "Removes an empty directory.", fn: fsRemove},
+		{name: "remove", sig: "(path)", doc: "Removes a file.", fn: fsRemove},
+	}
+}
+
+// names lists a directory for hints and completion; nothing on errors.
+func (g *Guest) names(dir string) []string {
+	if g.M.Running() != nil {
+		return nil
+	}
+	var names []string
+	_ = g.guard(func() error {
+		entries, err := g.M.ListDir(dir)
+		for _, e := range entries {
+			names = append(names, e.Name)
+		}
+		return err
+	})
+	return names
+}
+
+// fileError points at the path and offers the names beside it.
+func (c *call) fileError(err error, p string) error {
+	e := c.fail(err, p, nil)
+	var le *lang.Error
+	if !errors.As(e, &le) || !errors.Is(err, kernel.ENOENT) {
+		return e
+	}
+	dir, base := path.Split(strings.TrimRight(p, "/"))
+	if dir == "" {
+		dir = "/"
+	}
+	var near []string
+	for _, n := range lang.Near(base, c.g.names(dir)) {
+		near = append(near, dir+n)
+	}
+	le.Hint = didYouMean(near)
+	return le
+}
+
+// ready refuses what needs kscoped while the guest runs.
+func (c *call) ready() error {
+	if c.g.M.Running() != nil {
+		return c.errorf("the machine is running: programs use sys.*, handlers may not wait")
+	}
+	return nil
+}
+
+func fsRead(c *call) (starlark.Value, error) {
+	var p string
+	if err := c.unpack("path", &p); err != nil {
+		return nil, err
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	var data []byte
+	err := c.g.guard(func() (err error) {
+		data, err = c.g.M.ReadFile(p)
+		return err
+	})
+	if err != nil {
+		return nil, c.fileError(err, p)
+	}
+	return str(string(data)), nil
+}
+
+func fsWrite(c *call) (starlark.Value, error) {
+	var p, text string
+	app := false
+	if err := c.unpack("path", &p, "text", &text, "append?", &app); err != nil {
+		return nil, err
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	err := c.g.guard(func() error { return c.g.M.WriteFile(p, []byte(text), app) })
+	return starlark.None, c.fileError(err, p)
+}
+
+func fsLs(c *call) (starlark.Value, error) {
+	p := "/"
+	if err := c.unpack("path?", &p); err != nil {
+		return nil, err
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	var names []string
+	err := c.g.guard(func() error {
+		entries, err := c.g.M.ListDir(p)
+		for _, e := range entries {
+			if e.Type == dtDir {
+				e.Name += "/"
+			}
+			names = append(names, e.Name)
+		}
+		return err
+	})
+	sort.Strings(names)
+	return lang.Strings(names), c.fileError(err, p)
+}
+
+// dtDir is DT_DIR of struct linux_dirent64.
+const dtDir = 4
+
+func fsMkdir(c *call) (starlark.Value, error) {
+	return c.onPath(func(p string) error { return c.g.M.Mkdir(p) })
+}
+
+func fsRemove(c *call) (starlark.Value, error) {
+	return c.onPath(func(p string) error { return c.g.M.Remove(p) })
+}
+
+func (c *call) onPath(fn func(p string) error) (starlark.Value, error) {
+	var p string
+	if err := c.unpack("path", &p); err != nil {
+		return nil, err
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	err := c.g.guard(func() error { return fn(p) })
+	return starlark.None, c.fileError(err, p)
+}

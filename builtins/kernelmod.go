@@ -1,0 +1,154 @@
+package builtins
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"kscope/kernel"
+)
+
+// kernelMethods are the rows of module kernel and of the value Machine.
+func kernelMethods() []method {
+	return []method{
+		{name: "run", sig: "(insns = None, time = None, until = None) -> Stop", fn: kernelRun,
+			doc: "Runs the machine and says why it stopped.\nStops after insns more instructions, after time more ns, or when until(machine) is true (asked between slices);\nwithout a condition, when nothing can ever run again or Ctrl-C is pressed. A panic is an error."},
+		{name: "exec", sig: `(prog, args = [], stdin = "", timeout = 1 * s) -> struct(code, out, err)`, fn: kernelExec,
+			doc: "Runs a program of the guest to its end and returns its exit code and what it wrote.\nA prog without a slash is looked for in /bin. timeout is in ns of virtual time."},
+		{name: "spawn", sig: `(prog, args = [], stdin = "", name = None) -> Task`, fn: kernelSpawn,
+			doc: "Starts a program, or a Starlark function fn(sys) as one, and returns its task at once; kernel.run lets it run.\nfn's result, if an int, is its exit code. See Sys for what sys can do."},
+		{name: "tasks", sig: "() -> [Task]", fn: kernelTasks,
+			doc: "Lists the guest's tasks, idle tasks left out, in the order of init_task.tasks."},
+		{name: "task", sig: "(pid) -> Task", fn: kernelTask,
+			doc: "Finds a task. Its attributes are the fields of struct task_struct, read when asked for: task(1).comm."},
+		{name: "symbols", sig: `(glob = "*", kind = None) -> [Sym]`, fn: kernelSymbols,
+			doc: "Lists symbols by glob; kind is nm's letters, such as \"tT\" for functions."},
+		{name: "sym", sig: "(x) -> Sym", fn: kernelSym,
+			doc: "Finds the symbol of a name (\"vfs_read\", \"mod:name\") or the one that covers an address."},
+		{name: "addr", sig: "(x) -> int", fn: kernelAddr,
+			doc: "Resolves \"sym\", \"sym+0x10\", \"mod:sym\", a Sym or an int to an address."},
+		{name: "func", sig: "(x) -> Func", fn: kernelFunc,
+			doc: "Finds a function's prototype: .proto, .args, .file, .line, .sym."},
+		{name: "type", sig: "(name) -> Type", fn: kernelType,
+			doc: "Finds a C type of the image; printing it shows the layout as pahole does."},
+		{name: "var", sig: "(name, cpu = None) -> object", fn: kernelVar,
+			doc: "A global or per-CPU variable, typed by DWARF: .field, [i], .value(), .addr.\nFields that are numbers or strings come as int or string."},
+		{name: "read", sig: "(addr, n) -> bytes", fn: kernelRead,
+			doc: "Reads n bytes of guest memory by the kernel's page table."},
+		{name: "write", sig: "(addr, data)", fn: kernelWrite,
+			doc: "Writes bytes or a string into guest memory. Text is changed at one instant; kernel.poke changes it as a CPU would."},
+		{name: "u8", sig: "(addr) -> int", fn: readUint(1), doc: "Reads an unsigned byte."},
+		{name: "u16", sig: "(addr) -> int", fn: readUint(2), doc: "Reads 16 bits, little-endian."},
+		{name: "u32", sig: "(addr) -> int", fn: readUint(4), doc: "Reads 32 bits, little-endian."},
+		{name: "u64", sig: "(addr) -> int", fn: readUint(8), doc: "Reads 64 bits, little-endian."},
+		{name: "s64", sig: "(addr) -> int", fn: readSigned, doc: "Reads 64 bits, little-endian, signed."},
+		{name: "str", sig: "(addr, max = 64) -> string", fn: kernelStr,
+			doc: "Reads a NUL-terminated string of at most max bytes."},
+		{name: "poke", sig: "(addr, data, naive = False)", fn: kernelPoke,
+			doc: "Changes text the way Linux does: int3, sync, tails, sync, heads, sync.\nnaive = True writes byte by byte with no protocol while other CPUs run: they may execute torn instructions."},
+		{name: "disasm", sig: "(x, n = 8, bytes = True, marks = True) -> string", fn: kernelDisasm,
+			doc: "Disassembles n instructions at x. marks tell ftrace call sites, what patched them, and int3s."},
+		{name: "patches", sig: "() -> [Patch]", fn: kernelPatches,
+			doc: "Every change of text since boot, oldest first: .pokes (addr, old, new, by) and .steps (kind, time, cpu, task,\nwrites, acks: which CPU passed its sync when, hits: which CPU ran into the transient int3, stale)."},
+		{name: "dmesg", sig: "() -> string", fn: kernelDmesg, doc: "The guest's log, as dmesg prints it."},
+		{name: "state_hash", sig: "() -> int", fn: kernelStateHash,
+			doc: "A hash of memory, registers, pending interrupts and time; patched text counts as its original."},
+		{name: "fork", sig: "(seed = None) -> Machine", fn: kernelFork,
+			doc: "A copy of the machine that goes its own way from here, by another seed if given. The original is unchanged."},
+		{name: "now", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Now()), nil },
+			doc: "Virtual time in ns since power-on."},
+		{name: "insns", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Insns()), nil },
+			doc: "Instructions executed by all CPUs since power-on; tracing's own are not counted."},
+		{name: "cpus", sig: "-> [Cpu]", get: kernelCPUs,
+			doc: "The CPUs: .id, .now, .insns, .pc, .task, .irqs_off, .preempt, .user, .regs."},
+	}
+}
+
+func kernelDmesg(c *call) (starlark.Value, error) {
+	if err := c.unpack(); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for _, l := range c.g.M.Dmesg() {
+		fmt.Fprintln(&b, l)
+	}
+	return str(b.String()), nil
+}
+
+func kernelStateHash(c *call) (starlark.Value, error) {
+	if err := c.unpack(); err != nil {
+		return nil, err
+	}
+	return unum(c.g.M.StateHash()), nil
+}
+
+func kernelFork(c *call) (starlark.Value, error) {
+	var seed starlark.Value
+	if err := c.unpack("seed?", &seed); err != nil {
+		return nil, err
+	}
+	n := c.g.M.Config().Seed
+	if seed != nil && seed != starlark.None {
+		if err := starlark.AsInt(seed, &n); err != nil {
+			return nil, c.errorf("seed: %v", err)
+		}
+	}
+	if c.g.M.Running() != nil {
+		return nil, c.errorf("the machine is running; fork it from outside its programs and handlers")
+	}
+	return &machine{c.g.fork(n)}, nil
+}
+
+// kernelCPUs shows the CPUs as they stand.
+func kernelCPUs(g *Guest) (starlark.Value, error) {
+	var cpus []starlark.Value
+	for id := range g.M.NumCPU() {
+		cpus = append(cpus, cpuRecord(g, g.M.VCPU(id)))
+	}
+	return starlark.NewList(cpus), nil
+}
+
+func cpuRecord(g *Guest, v *kernel.VCPU) starlark.Value {
+	cur := v.Current()
+	task := fmt.Sprintf("%s-%d", cur.Comm, cur.Pid)
+	regs := &record{typ: "Regs"}
+	for i, name := range registers {
+		regs.fields = append(regs.fields, field{name, unum(v.CPU.Reg(i))})
+	}
+	regs.fields = append(regs.fields, field{"ip", unum(v.CPU.RIP())}, field{"flags", unum(v.CPU.Flags())})
+	regs.text = regsText(regs)
+	return &record{
+		typ: "Cpu",
+		fields: []field{
+			{"id", num(v.ID)}, {"now", unum(v.Now())}, {"insns", unum(v.CPU.Insns)}, {"pc", unum(v.CPU.RIP())},
+			{"task", str(task)}, {"pid", num(cur.Pid)}, {"comm", str(cur.Comm)}, {"irqs_off", starlark.Bool(v.IRQsOff())},
+			{"preempt", unum(v.PreemptCount() &^ (1 << 31))}, {"user", starlark.Bool(v.CPU.CPL() == 3)}, {"regs", regs},
+		},
+		text: fmt.Sprintf("<cpu%d at %s: %s, %s>", v.ID, seconds(v.Now()), task, g.where(v)),
+	}
+}
+
+// where is the symbol at a CPU's pc, or "user code".
+func (g *Guest) where(v *kernel.VCPU) string {
+	if v.CPU.CPL() == 3 {
+		return "user code"
+	}
+	return g.M.Symbols().Format(v.CPU.RIP())
+}
+
+// registers are the general registers in the numbering of package x86, by pt_regs' names.
+var registers = [...]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
+
+func regsText(r *record) string {
+	var b strings.Builder
+	for i, f := range r.fields {
+		n, _ := f.value.(starlark.Int).Uint64()
+		sep := "  "
+		if i%4 == 3 || i == len(r.fields)-1 {
+			sep = "\n"
+		}
+		fmt.Fprintf(&b, "%-5s %016x%s", f.name, n, sep)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

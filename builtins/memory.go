@@ -1,0 +1,236 @@
+package builtins
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+// address resolves what names a place in the guest: an int, "sym", "sym+0x10", "mod:sym", a Sym or an object.
+func (c *call) address(v starlark.Value) (uint64, error) {
+	switch v := v.(type) {
+	case starlark.Int:
+		n, ok := v.Uint64()
+		if !ok {
+			return 0, c.errorf("%s is no 64-bit address", v)
+		}
+		return n, nil
+	case starlark.String:
+		a, err := c.g.M.Symbols().Resolve(string(v))
+		return a, c.fail(err, string(v), nil)
+	case *record:
+		if a, _ := v.Attr("addr"); a != nil {
+			return c.address(a)
+		}
+	case *object:
+		return v.obj.Addr, nil
+	}
+	return 0, c.errorf("got %s, want an address, a symbol's name or a Sym", v.Type())
+}
+
+// unpackAddr unpacks a first argument that is an address, and more.
+func (c *call) unpackAddr(name string, more ...any) (uint64, error) {
+	var v starlark.Value
+	if err := c.unpack(append([]any{name, &v}, more...)...); err != nil {
+		return 0, err
+	}
+	return c.address(v)
+}
+
+// maxRead keeps one read from eating the host's memory.
+const maxRead = 64 << 20
+
+func kernelRead(c *call) (starlark.Value, error) {
+	var n int
+	addr, err := c.unpackAddr("addr", "n", &n)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n > maxRead {
+		return nil, c.errorf("%d bytes: want 0 to %d", n, maxRead)
+	}
+	b := make([]byte, n)
+	if err := c.g.M.Read(addr, b); err != nil {
+		return nil, c.fault(addr, err)
+	}
+	return starlark.Bytes(b), nil
+}
+
+// fault is the error for memory that is not there.
+func (c *call) fault(addr uint64, err error) error {
+	e := &lang.Error{Msg: fmt.Sprintf("%s: %#x: no such memory", c.name, addr), Code: "EFAULT", Cause: err}
+	if addr < 1<<47 {
+		e.Hint = "this is a user address; the kernel's page table does not map it"
+	}
+	return e
+}
+
+// data takes bytes or a string.
+func (c *call) data(v starlark.Value) ([]byte, error) {
+	switch v := v.(type) {
+	case starlark.Bytes:
+		return []byte(v), nil
+	case starlark.String:
+		return []byte(v), nil
+	case starlark.Iterable:
+		var out []byte
+		it := v.Iterate()
+		defer it.Done()
+		var x starlark.Value
+		for it.Next(&x) {
+			n, err := starlark.AsInt32(x)
+			if err != nil || n < 0 || n > 255 {
+				return nil, c.errorf("%s is no byte", x)
+			}
+			out = append(out, byte(n))
+		}
+		return out, nil
+	}
+	return nil, c.errorf("data is %s, want bytes, a string or a list of ints", v.Type())
+}
+
+func kernelWrite(c *call) (starlark.Value, error) {
+	var v starlark.Value
+	addr, err := c.unpackAddr("addr", "data", &v)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.data(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.g.M.Write(addr, b); err != nil {
+		return nil, c.fault(addr, err)
+	}
+	return starlark.None, nil
+}
+
+// readUint makes kernel.u8 to u64.
+func readUint(size int) func(c *call) (starlark.Value, error) {
+	return func(c *call) (starlark.Value, error) {
+		n, err := c.word(size)
+		if err != nil {
+			return nil, err
+		}
+		return unum(n), nil
+	}
+}
+
+func readSigned(c *call) (starlark.Value, error) {
+	n, err := c.word(8)
+	if err != nil {
+		return nil, err
+	}
+	return num(int64(n)), nil
+}
+
+func (c *call) word(size int) (uint64, error) {
+	addr, err := c.unpackAddr("addr")
+	if err != nil {
+		return 0, err
+	}
+	var b [8]byte
+	if err := c.g.M.Read(addr, b[:size]); err != nil {
+		return 0, c.fault(addr, err)
+	}
+	return binary.LittleEndian.Uint64(b[:]), nil
+}
+
+func kernelStr(c *call) (starlark.Value, error) {
+	limit := 64
+	addr, err := c.unpackAddr("addr", "max?", &limit)
+	if err != nil {
+		return nil, err
+	}
+	if limit < 0 || limit > maxRead {
+		return nil, c.errorf("max = %d: want 0 to %d", limit, maxRead)
+	}
+	s, err := c.g.M.Str(addr, limit)
+	if err != nil {
+		return nil, c.fault(addr, err)
+	}
+	return str(s), nil
+}
+
+func kernelAddr(c *call) (starlark.Value, error) {
+	addr, err := c.unpackAddr("x")
+	if err != nil {
+		return nil, err
+	}
+	return unum(addr), nil
+}
+
+// variable is a global variable as an object; a per-CPU one is CPU cpu's.
+func (g *Guest) variable(name string, cpu int) (kernel.Obj, error) {
+	syms := g.M.Symbols().ByName(name)
+	if len(syms) == 0 {
+		_, err := g.M.Symbols().Resolve(name)
+		return kernel.Obj{}, err
+	}
+	addr := syms[0].Addr
+	if syms[0].PerCPU() {
+		addr = g.M.PerCPU(name, cpu)
+	}
+	t, err := g.M.Types().Var(name)
+	if err != nil {
+		return kernel.Obj{}, err
+	}
+	return kernel.NewObj(g.M, t, addr), nil
+}
+
+func kernelVar(c *call) (starlark.Value, error) {
+	var name string
+	var cpu starlark.Value = starlark.None
+	if err := c.unpack("name", &name, "cpu?", &cpu); err != nil {
+		return nil, err
+	}
+	id := 0
+	if cpu != starlark.None {
+		n, err := starlark.AsInt32(cpu)
+		if err != nil || n < 0 || n >= c.g.M.NumCPU() {
+			return nil, c.errorf("cpu = %s: the machine has CPUs 0 to %d", cpu, c.g.M.NumCPU()-1)
+		}
+		id = n
+	}
+	o, err := c.g.variable(name, id)
+	if err != nil {
+		return nil, c.fail(err, name, nil)
+	}
+	return &object{c.g, o}, nil
+}
+
+func kernelType(c *call) (starlark.Value, error) {
+	var name string
+	if err := c.unpack("name", &name); err != nil {
+		return nil, err
+	}
+	t, err := c.g.M.Types().ByName(name)
+	if err != nil {
+		return nil, c.fail(err, name, nil)
+	}
+	return &record{typ: "Type", text: t.Layout(), fields: []field{
+		{"name", str(t.String())}, {"size", num(t.Size)}, {"fields", list(t.FieldNames(), str)},
+	}}, nil
+}
+
+func kernelPoke(c *call) (starlark.Value, error) {
+	var v starlark.Value
+	naive := false
+	addr, err := c.unpackAddr("addr", "data", &v, "naive?", &naive)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.data(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) == 0 {
+		return starlark.None, nil
+	}
+	err = c.g.guard(func() error { return c.g.M.Poke(addr, b, naive) })
+	return starlark.None, c.fail(err, "", nil)
+}

@@ -1,0 +1,194 @@
+package builtins
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+// kernelRun implements kernel.run.
+func kernelRun(c *call) (starlark.Value, error) {
+	var insns, ns starlark.Value
+	var until starlark.Callable
+	if err := c.unpack("insns?", &insns, "time?", &ns, "until?", &until); err != nil {
+		return nil, err
+	}
+	var u kernel.Until
+	var err error
+	if u.Insns, err = c.positive("insns", insns); err != nil {
+		return nil, err
+	}
+	if u.Time, err = c.positive("time", ns); err != nil {
+		return nil, err
+	}
+	if u.Time != 0 {
+		u.Time += c.g.M.Now()
+	}
+	var failed error
+	if until != nil {
+		t := c.g.env.host.Thread("until")
+		defer c.g.env.host.Drop(t)
+		args := starlark.Tuple{&machine{c.g}}
+		u.Cond = func() bool {
+			v, err := starlark.Call(t, until, args, nil)
+			failed = err
+			return err != nil || bool(v.Truth())
+		}
+	}
+	stop, err := c.g.run(c, u)
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return stopRecord(c.g, stop), nil
+}
+
+// positive unpacks an optional count; absent is 0.
+func (c *call) positive(what string, v starlark.Value) (uint64, error) {
+	if v == nil || v == starlark.None {
+		return 0, nil
+	}
+	var n uint64
+	if err := starlark.AsInt(v, &n); err != nil || n == 0 {
+		return 0, &lang.Error{
+			Msg: fmt.Sprintf("%s: %s = %s: want a positive int", c.name, what, v), At: what,
+			Hint: "times are ints in ns: 10 * ms",
+		}
+	}
+	return n, nil
+}
+
+// run drives the machine; a panic, a limit and a failed user program are errors, other stops are results.
+func (g *Guest) run(c *call, u kernel.Until) (kernel.Stop, error) {
+	if g.M.Running() != nil {
+		return kernel.Stop{}, c.errorf("the machine is already running: programs, handlers and until may not run it")
+	}
+	var stop kernel.Stop
+	err := g.guard(func() error {
+		stop = g.M.Run(u)
+		return g.programError()
+	})
+	if err == nil && (stop.Reason == kernel.StopPanic || stop.Reason == kernel.StopLimit) {
+		err = c.stopped(stop, "running")
+	}
+	return stop, err
+}
+
+// stopRecord is the result of kernel.run.
+func stopRecord(g *Guest, s kernel.Stop) starlark.Value {
+	text := fmt.Sprintf("<stop: %s, cpu%d at %s, %s, %d insns>", s.Reason, s.CPU, seconds(s.Time), g.M.Symbols().Format(s.PC), s.Insns)
+	if s.Text != "" {
+		text += "\n" + strings.TrimRight(s.Text, "\n")
+	}
+	return &record{typ: "Stop", text: text, fields: []field{
+		{"reason", str(string(s.Reason))}, {"cpu", num(s.CPU)}, {"pc", unum(s.PC)}, {"time", unum(s.Time)},
+		{"insns", unum(s.Insns)}, {"text", str(s.Text)},
+	}}
+}
+
+// process is what the host keeps of a program that it started.
+type process struct {
+	pid      int
+	out, err bytes.Buffer
+}
+
+// defaultTimeout is the virtual time that kernel.exec gives a program, in ns.
+const defaultTimeout = 1_000_000_000
+
+// kernelExec implements kernel.exec.
+func kernelExec(c *call) (starlark.Value, error) {
+	prog, argv, stdin, timeout := "", []string(nil), "", int64(defaultTimeout)
+	var list starlark.Iterable
+	if err := c.unpack("prog", &prog, "args?", &list, "stdin?", &stdin, "timeout?", &timeout); err != nil {
+		return nil, err
+	}
+	argv, err := c.argv(prog, list)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.g.start(c, prog, argv, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return c.g.wait(c, p, prog, timeout)
+}
+
+// argv makes a program's arguments: strings, or values printed as such.
+func (c *call) argv(prog string, list starlark.Iterable) ([]string, error) {
+	argv := []string{prog}
+	if list == nil {
+		return argv, nil
+	}
+	it := list.Iterate()
+	defer it.Done()
+	var v starlark.Value
+	for it.Next(&v) {
+		switch v := v.(type) {
+		case starlark.String:
+			argv = append(argv, string(v))
+		case starlark.Int:
+			argv = append(argv, v.String())
+		default:
+			return nil, c.errorf("an argument is %s, want string or int", v.Type())
+		}
+	}
+	return argv, nil
+}
+
+// start starts a program of the guest.
+func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*process, error) {
+	path := prog
+	if !strings.Contains(prog, "/") {
+		path = "/bin/" + prog
+	}
+	p := &process{}
+	streams := kernel.Streams{In: strings.NewReader(stdin), Out: &p.out, Err: &p.err}
+	err := g.guard(func() (err error) {
+		p.pid, err = g.M.Exec(path, argv, streams)
+		return err
+	})
+	if err != nil {
+		var errno kernel.Errno
+		e := c.fail(err, prog, func() []string { return g.names("/bin") })
+		var le *lang.Error
+		if errors.As(err, &errno) && errno == kernel.ENOENT && errors.As(e, &le) {
+			le.Msg = fmt.Sprintf("%s: %s: no such program", c.name, prog)
+		}
+		return nil, e
+	}
+	return p, nil
+}
+
+// wait runs the machine until the program has ended, and takes its result.
+func (g *Guest) wait(c *call, p *process, prog string, timeout int64) (starlark.Value, error) {
+	u := kernel.Until{Pid: p.pid}
+	if timeout > 0 {
+		u.Time = g.M.Now() + uint64(timeout)
+	}
+	stop, err := g.run(c, u)
+	if err != nil {
+		return nil, err
+	}
+	code, exited := g.M.Exited(p.pid)
+	if !exited {
+		if stop.Reason == kernel.StopDone {
+			return nil, &lang.Error{
+				Msg:  fmt.Sprintf("%s: %s (pid %d) is still running after %s s of virtual time", c.name, prog, p.pid, seconds(uint64(timeout))),
+				Hint: "timeout = 0 waits as long as it takes", Code: "ETIMEDOUT",
+			}
+		}
+		return nil, c.stopped(stop, "waiting for "+prog)
+	}
+	return starlarkstruct.FromStringDict(starlarkstruct.Default, starlark.StringDict{
+		"code": num(code), "out": str(p.out.String()), "err": str(p.err.String()),
+	}), nil
+}

@@ -1,0 +1,112 @@
+package builtins
+
+import (
+	"errors"
+	"path"
+	"sort"
+	"strings"
+
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+// tracingDir is where the guest mounts tracefs.
+const tracingDir = "/sys/kernel/tracing/"
+
+// readTrace reads a file of tracefs.
+func (g *Guest) readTrace(file string) (string, error) {
+	var data []byte
+	err := g.guard(func() (err error) {
+		data, err = g.M.ReadFile(tracingDir + file)
+		return err
+	})
+	return string(data), err
+}
+
+// writeTrace writes a file of tracefs as > would, or >> with app.
+func (g *Guest) writeTrace(file, text string, app bool) error {
+	return g.guard(func() error { return g.M.WriteFile(tracingDir+file, []byte(text), app) })
+}
+
+// words reads a file of tracefs as a list of words; nothing on errors.
+func (g *Guest) words(file string) []string {
+	text, _ := g.readTrace(file)
+	return strings.Fields(text)
+}
+
+// traceError points at the argument at; names give the hint.
+func (c *call) traceError(err error, at string, names func() []string) error {
+	if err == nil {
+		return nil
+	}
+	return c.fail(err, at, names)
+}
+
+// tracefsError is the error for a file of tracefs, with the names beside it as hints.
+func (c *call) tracefsError(err error, file string) error {
+	e := c.fail(err, file, nil)
+	var le *lang.Error
+	if errors.As(e, &le) && errors.Is(err, kernel.ENOENT) {
+		dir, base := path.Split(file)
+		var near []string
+		for _, n := range lang.Near(base, c.g.names(tracingDir+dir)) {
+			near = append(near, dir+n)
+		}
+		le.Hint = didYouMean(near)
+	}
+	return e
+}
+
+// functions are the names in available_filter_functions.
+func (g *Guest) functions() []string { return g.words("available_filter_functions") }
+
+// options are the names of trace_options, each without its "no".
+func (g *Guest) options() []string {
+	var names []string
+	for _, w := range g.words("trace_options") {
+		name, _ := optionState(w)
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// optionState splits a line of trace_options. No option's own name begins with "no".
+func optionState(line string) (name string, on bool) {
+	if rest, ok := strings.CutPrefix(line, "no"); ok {
+		return rest, false
+	}
+	return line, true
+}
+
+// tail is the last n events of the trace, for the report of a run that hit its limit.
+func (g *Guest) tail(n int) string {
+	text, err := g.hostTrace()
+	if err != nil {
+		return ""
+	}
+	return pick(text, -n, false)
+}
+
+// pick takes the first n events of a trace text, or the last -n; 0 takes all. head keeps the comment lines in front.
+func pick(text string, n int, head bool) string {
+	var heads, events []string
+	for _, line := range strings.SplitAfter(text, "\n") {
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "#") && len(events) == 0:
+			heads = append(heads, line)
+		default:
+			events = append(events, line)
+		}
+	}
+	if n > 0 {
+		events = events[:min(n, len(events))]
+	} else if n < 0 {
+		events = events[max(0, len(events)+n):]
+	}
+	if !head {
+		heads = nil
+	}
+	return strings.Join(append(heads, events...), "")
+}
