@@ -1,0 +1,1 @@
+package x86_test
