@@ -306,3 +306,6 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 	}
 	return rest, len([]rune(before[len(before)-replace:]))
 }
+
+// IsTerminal tells whether a file is a terminal.
+func IsTerminal(f *os.File) bool { return readline.IsTerminal(int(f.Fd())) }

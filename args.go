@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+// options are what the command line says.
+type options struct {
+	command  string   // "run", "test", "help", or "" for a session or -e
+	files    []string // the script, the goldens' directories, or the file of -i
+	args     []string // the script's own, behind --
+	machine  kernel.Config
+	maxSteps uint64
+	eval     string
+	echo     bool
+	update   bool
+	filter   *regexp.Regexp
+}
+
+// commands are the subcommands with their usage.
+var commands = [...]struct{ name, args, doc string }{
+	{"run", "f.star [-- args]", "run a script, then its main()"},
+	{"test", "[-update] [-run RE] dir", "run the goldens x.star or x.in against x.out"},
+	{"help", "", "show this text"},
+}
+
+// usage is the text of kscope help.
+func usage() string {
+	var b strings.Builder
+	b.WriteString("usage: kscope [flags]                              a session; Ctrl-D leaves\n")
+	b.WriteString("       kscope [flags] -e 'expr' | -i f.star        one expression; a script, then a session\n")
+	for _, c := range commands {
+		fmt.Fprintf(&b, "       kscope [flags] %-28s %s\n", c.name+" "+c.args, c.doc)
+	}
+	b.WriteString("flags:\n")
+	newFlags(&options{}).VisitAll(func(f *flag.Flag) {
+		name, text := flag.UnquoteUsage(f)
+		fmt.Fprintf(&b, "  -%-18s %s\n", strings.TrimSpace(f.Name+" "+name), text)
+	})
+	b.WriteString("exit status: 0 ok, 1 script error, 2 usage, 3 assertion or golden failed, 4 guest panic, 5 limit reached\n")
+	return b.String()
+}
+
+// newFlags are the flags; they may stand before and behind the subcommand, with one dash or two.
+func newFlags(o *options) *flag.FlagSet {
+	f := flag.NewFlagSet("kscope", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.IntVar(&o.machine.CPUs, "cpus", 4, "`N` CPUs, 1 to 64")
+	f.Uint64Var(&o.machine.Seed, "seed", 0, "`N` chooses the interleaving of the CPUs")
+	o.machine.Mem = 64 << 20
+	f.Var((*size)(&o.machine.Mem), "mem", "`SIZE` of guest memory, such as 64M")
+	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
+	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
+	f.StringVar(&o.eval, "e", "", "evaluate `EXPR` and print its value")
+	f.Func("i", "run `FILE`, then start a session with its globals", func(s string) error {
+		o.files = append(o.files, s)
+		return nil
+	})
+	f.BoolVar(&o.echo, "echo", false, "print the statements of a session that is no terminal")
+	f.BoolVar(&o.update, "update", false, "test: rewrite the .out files")
+	f.Func("run", "test: only goldens whose path matches `RE`", func(s string) (err error) {
+		o.filter, err = regexp.Compile(s)
+		return err
+	})
+	return f
+}
+
+// size is a number of bytes with an optional K, M or G.
+type size uint64
+
+func (s *size) String() string { return fmt.Sprintf("%dM", *s>>20) }
+
+func (s *size) Set(text string) error {
+	digits := strings.TrimRight(text, "KMGkmgiB")
+	n, err := strconv.ParseUint(digits, 10, 40)
+	if err != nil {
+		return errors.New("want a size such as 64M")
+	}
+	switch strings.ToUpper(strings.TrimRight(text[len(digits):], "iB")) {
+	case "":
+	case "K":
+		n <<= 10
+	case "M":
+		n <<= 20
+	case "G":
+		n <<= 30
+	default:
+		return errors.New("want a size such as 64M")
+	}
+	*s = size(n)
+	return nil
+}
+
+// parseArgs reads the command line.
+func parseArgs(args []string) (options, error) {
+	var o options
+	f := newFlags(&o)
+	for i, a := range args {
+		if a == "--" {
+			args, o.args = args[:i], args[i+1:]
+			break
+		}
+	}
+	var words []string
+	for len(args) > 0 {
+		if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+			return options{command: "help"}, nil
+		} else if err != nil {
+			return o, flagError(f, err)
+		}
+		args = f.Args()
+		if len(args) > 0 {
+			words, args = append(words, args[0]), args[1:]
+		}
+	}
+	return o, o.check(words)
+}
+
+// check sorts out the words that are no flags.
+func (o *options) check(words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	o.command, words = words[0], words[1:]
+	switch o.command {
+	case "help":
+		return nil
+	case "run":
+		if len(words) != 1 {
+			return fmt.Errorf("run: want one script, got %d; its own arguments go behind --", len(words))
+		}
+	case "test":
+		if len(words) == 0 {
+			words = []string{"."}
+		}
+	default:
+		return unknownCommand(o.command)
+	}
+	if o.eval != "" || len(o.files) > 0 {
+		return fmt.Errorf("-e and -i do not go with %s", o.command)
+	}
+	o.files = words
+	return nil
+}
+
+func unknownCommand(name string) error {
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.name)
+	}
+	msg := fmt.Sprintf("unknown command %q", name)
+	if strings.HasSuffix(name, ".star") {
+		return fmt.Errorf("%s: did you mean kscope run %s?", msg, name)
+	}
+	if hint := lang.DidYouMean(name, names); hint != "" {
+		return fmt.Errorf("%s: %s", msg, hint)
+	}
+	return fmt.Errorf("%s; kscope help lists them", msg)
+}
+
+// flagError rewords package flag's errors and adds a hint.
+func flagError(f *flag.FlagSet, err error) error {
+	const undefined = "flag provided but not defined: -"
+	name, ok := strings.CutPrefix(err.Error(), undefined)
+	if !ok {
+		return err
+	}
+	var names []string
+	f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
+	msg := "unknown flag -" + name
+	if near := lang.Near(name, names); len(near) > 0 {
+		return fmt.Errorf("%s: did you mean -%s?", msg, near[0])
+	}
+	return fmt.Errorf("%s; kscope help lists them", msg)
+}

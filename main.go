@@ -1,0 +1,153 @@
+// Kscope traces a deterministic, emulated multi-core x86-64 kernel from Starlark, as ftrace traces Linux.
+//
+// This file is the table of contents: it reads the command line and builds everything in one visible order. README.md has
+// the map of the directories and a reading order.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"kscope/builtins"
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is the whole program; it returns the exit status.
+func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	opts, err := parseArgs(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "kscope: %v\n", err)
+		return lang.ExitUsage
+	}
+	p := &program{opts: opts, stdin: stdin, stdout: stdout, stderr: stderr}
+	switch opts.command {
+	case "help":
+		fmt.Fprint(stdout, usage())
+		return lang.ExitOK
+	case "run":
+		return p.batch(func(h *lang.Host, errw io.Writer) int { return h.Run(opts.files[0], errw) })
+	case "test":
+		g := &lang.Goldens{Dirs: opts.files, Filter: opts.filter, Update: opts.update, Out: stdout, Exec: p.golden}
+		return g.Run()
+	}
+	if opts.eval != "" {
+		return p.batch(func(h *lang.Host, errw io.Writer) int {
+			status := h.Report(errw, h.Eval(opts.eval))
+			return max(status, h.Report(errw, h.Close()))
+		})
+	}
+	return p.session()
+}
+
+// program is one run of kscope. Machines that it boots are forks of a few booted snapshots.
+type program struct {
+	opts           options
+	stdin          *os.File
+	stdout, stderr io.Writer
+	snaps          kernel.Snapshots
+}
+
+// host builds everything for one script or session: the machine's maker, the modules on top of it, the language on top of
+// them.
+func (p *program) host(out io.Writer, dir string) *lang.Host {
+	env := builtins.New(builtins.Config{Boot: p.boot, Defaults: p.opts.machine, Stdout: out})
+	host := lang.New(lang.Config{
+		Stdout:    out,
+		Tables:    env.Tables(),
+		Strings:   env.Strings,
+		Interrupt: env.Interrupt,
+		Now:       env.Now,
+		MaxSteps:  p.opts.maxSteps,
+		Args:      p.opts.args,
+		Dir:       dir,
+	})
+	env.Attach(host)
+	return host
+}
+
+// boot makes a booted machine: the kernel, then what hangs off it.
+func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
+	m, err := p.snaps.Machine(cfg, func(m *kernel.Machine) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return builtins.NewGuest(m), nil
+}
+
+// batch runs a script or an expression. Output to a file or pipe is buffered, and flushed before an error is reported.
+func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
+	out := bufio.NewWriterSize(p.stdout, 64<<10)
+	defer out.Flush()
+	h := p.host(out, "")
+	if isTerminal(p.stdout) {
+		h = p.host(p.stdout, "")
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
+	go func() {
+		for range signals {
+			h.Interrupt()
+			h.Cancel("interrupted") // a script has no prompt to come back to
+		}
+	}()
+	return fn(h, writerFunc(func(b []byte) (int, error) {
+		out.Flush()
+		return p.stderr.Write(b)
+	}))
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// golden runs one golden from scratch; its errors are part of its output.
+func (p *program) golden(path string, out io.Writer) int {
+	h := p.host(out, filepath.Dir(path))
+	if filepath.Ext(path) != ".in" {
+		return h.Run(path, out)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return h.Report(out, err)
+	}
+	s := &lang.Session{Host: h, In: in, Out: out, Echo: true}
+	return s.Run()
+}
+
+// session reads statements from the terminal, or from a file or pipe.
+func (p *program) session() int {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
+	tty := isTerminal(p.stdin) && isTerminal(p.stdout)
+	s := &lang.Session{
+		Host: p.host(p.stdout, ""), In: p.stdin, Out: p.stdout, Tty: tty, Raw: true, Echo: p.opts.echo,
+		Banner: p.banner(), History: lang.HistoryPath(os.Getenv), Signals: signals,
+	}
+	return s.Run(p.opts.files...)
+}
+
+// banner says what a session starts with, in four lines.
+func (p *program) banner() string {
+	cpus, mem := max(p.opts.machine.CPUs, 1), p.opts.machine.Mem>>20
+	return strings.Join([]string{
+		"kscope: ftrace on an emulated kernel, the same every time",
+		fmt.Sprintf("machine: %d CPUs, %d MiB, seed %d, boots at first use (kernel.boot() for another)", cpus, mem, p.opts.machine.Seed),
+		"demo() shows a first trace in ten statements",
+		"help() lists what there is, x? explains x, Tab completes, Ctrl-D leaves",
+	}, "\n") + "\n"
+}
+
+func isTerminal(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && lang.IsTerminal(file)
+}

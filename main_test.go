@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCommandLine runs the program on command lines that need no machine.
+func TestCommandLine(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "a.star")
+	os.WriteFile(script, []byte("print(flag.args)\ndef main():\n    fail('no')\n"), 0o644)
+	for _, c := range []struct {
+		args   string
+		stdin  string
+		status int
+		out    string // what standard output begins with
+		err    string // what standard error begins with
+	}{
+		{args: "help", out: "usage: kscope"},
+		{args: "run --help", out: "usage: kscope"},
+		{args: "-e 1+1", out: "2\n"},
+		{args: "-e 1+", status: 1, err: "error: got end of file"},
+		{args: "-e pritn(1)", status: 1, err: "error: undefined: pritn\n  pritn(1)\n  ^\n  hint: did you mean print?\n"},
+		{args: "--max-steps=1000 -e [x*x*y*z(0)for(x)in[1]]", status: 1, err: "error: "},
+		{args: "run " + script + " -- --n=5 x", status: 1, out: "[\"--n=5\", \"x\"]\n", err: "error: fail: no\n"},
+		{args: "run " + script + "r", status: 1, err: "error: " + filepath.ToSlash(script) + "r: no such file or directory\n  hint: did you mean a.star?\n"},
+		{args: "rnu", status: 2, err: "kscope: unknown command \"rnu\": did you mean run?\n"},
+		{args: "x.star", status: 2, err: "kscope: unknown command \"x.star\": did you mean kscope run x.star?\n"},
+		{args: "frobnicate", status: 2, err: "kscope: unknown command \"frobnicate\"; kscope help lists them\n"},
+		{args: "--sede 3", status: 2, err: "kscope: unknown flag -sede: did you mean -seed?\n"},
+		{args: "--cpus=x", status: 2, err: "kscope: invalid value \"x\" for flag -cpus"},
+		{args: "--mem 3X", status: 2, err: "kscope: invalid value \"3X\" for flag -mem: want a size such as 64M\n"},
+		{args: "run", status: 2, err: "kscope: run: want one script, got 0"},
+		{args: "run a b", status: 2, err: "kscope: run: want one script, got 2"},
+		{args: "run -e 1 a.star", status: 2, err: "kscope: -e and -i do not go with run\n"},
+		{args: "test -run ( x", status: 2, err: "kscope: invalid value \"(\" for flag -run"},
+		{args: "test " + dir, status: 3, out: "FAIL " + script + ": no .out file"},
+		{args: "test " + dir + "/none", status: 2, out: "kscope test: "},
+		{stdin: "1 + 1\nboom\n_", status: 1, out: "2\nerror: undefined: boom\n  boom\n  ^\n  hint: did you mean bool?\n2\n"},
+		{args: "--echo", stdin: "for i in [1]:\n  print(i)\nx = 2\nx", out: ">>> for i in [1]:\n...   print(i)\n... x = 2\n1\n>>> x\n2\n"},
+		{args: "-i " + script, stdin: "1", status: 1, out: "[]\nerror: fail: no\n"},
+	} {
+		in := filepath.Join(dir, "stdin")
+		os.WriteFile(in, []byte(c.stdin), 0o644)
+		stdin, err := os.Open(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		status := run(strings.Fields(c.args), stdin, &out, &errs)
+		stdin.Close()
+		if status != c.status || !strings.HasPrefix(out.String(), c.out) || !strings.HasPrefix(errs.String(), c.err) ||
+			c.err == "" && errs.Len() > 0 {
+			t.Errorf("kscope %s: status %d\nstdout: %s\nstderr: %s", c.args, status, &out, &errs)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package scripts
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"kscope/builtins"
+	"kscope/lang"
+)
+
+var update = flag.Bool("update", false, "rewrite the .out files")
+
+// program builds kscope once for all tests: the goldens hold for the program itself, not for parts of it.
+func program(t *testing.T) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "kscope")
+	if runtime.GOOS == "windows" {
+		exe += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", exe, "..").CombinedOutput(); err != nil {
+		t.Fatalf("building kscope: %v\n%s", err, out)
+	}
+	return exe
+}
+
+// TestGoldens runs every golden of this tree, each twice, on all processors and then on one.
+func TestGoldens(t *testing.T) {
+	exe := program(t)
+	args := []string{"test"}
+	if *update {
+		args = append(args, "-update")
+	}
+	for _, procs := range []string{"", "1"} {
+		cmd := exec.Command(exe, append(args, ".")...)
+		cmd.Env = append(os.Environ(), "HOME=/nonexistent", "XDG_STATE_HOME=")
+		if procs != "" {
+			cmd.Env = append(cmd.Env, "GOMAXPROCS="+procs)
+		}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("GOMAXPROCS=%q: %v\n%s", procs, err, out)
+		} else {
+			t.Logf("GOMAXPROCS=%q: %s", procs, out)
+		}
+	}
+}
+
+// TestQuickstartInReadme: README opens with what the quickstart prints.
+func TestQuickstartInReadme(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("quickstart.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("quickstart.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range [][]byte{want, script} {
+		if !strings.Contains(string(readme), strings.TrimRight(string(text), "\n")) {
+			t.Errorf("README.md does not show:\n%s", text)
+		}
+	}
+}
+
+// source is the text of all scripts.
+func source(t *testing.T) string {
+	var all strings.Builder
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if ext := filepath.Ext(path); err == nil && (ext == ".star" || ext == ".in") {
+			var text []byte
+			text, err = os.ReadFile(path)
+			all.Write(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// TestEveryBuiltinIsTouched: each documented name is used by some script. Methods and attributes of objects count when the
+// name follows a dot.
+func TestEveryBuiltinIsTouched(t *testing.T) {
+	text := source(t)
+	h := lang.New(lang.Config{Tables: builtins.New(builtins.Config{}).Tables()})
+	for _, r := range h.Rows() {
+		name := r.Name
+		if typ, attr, ok := strings.Cut(name, "."); ok && typ[0] >= 'A' && typ[0] <= 'Z' {
+			name = "." + attr
+		}
+		if !regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(name) + `\b`).MatchString(text) &&
+			!(name[0] == '.' && regexp.MustCompile(regexp.QuoteMeta(name)+`\b`).MatchString(text)) {
+			t.Errorf("no script uses %s", r.Name)
+		}
+	}
+}
+
+// TestRowsAreDocumented: every row has a signature and a doc whose first line is a sentence.
+func TestRowsAreDocumented(t *testing.T) {
+	for _, table := range builtins.New(builtins.Config{}).Tables() {
+		for _, r := range table.Rows {
+			first, _, _ := strings.Cut(r.Doc, "\n")
+			if r.Sig == "" || first == "" || !strings.HasSuffix(strings.TrimSpace(r.Doc), ".") {
+				t.Errorf("%s: signature %q, doc %q", r.Name, r.Sig, r.Doc)
+			}
+			if len(first) > 160 {
+				t.Errorf("%s: the first line of its doc has %d characters", r.Name, len(first))
+			}
+		}
+	}
+}
