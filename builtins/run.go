@@ -101,6 +101,19 @@ type process struct {
 	out, err bytes.Buffer
 }
 
+// streams are the program's standard files.
+func (p *process) streams(stdin string) kernel.Streams {
+	return kernel.Streams{In: strings.NewReader(stdin), Out: &p.out, Err: &p.err}
+}
+
+// binPath is the file of a program: a name without a slash is in /bin.
+func binPath(prog string) string {
+	if strings.Contains(prog, "/") {
+		return prog
+	}
+	return "/bin/" + prog
+}
+
 // defaultTimeout is the virtual time that kernel.exec gives a program, in ns.
 const defaultTimeout = 1_000_000_000
 
@@ -146,14 +159,9 @@ func (c *call) argv(prog string, list starlark.Iterable) ([]string, error) {
 
 // start starts a program of the guest.
 func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*process, error) {
-	path := prog
-	if !strings.Contains(prog, "/") {
-		path = "/bin/" + prog
-	}
 	p := &process{}
-	streams := kernel.Streams{In: strings.NewReader(stdin), Out: &p.out, Err: &p.err}
 	err := g.guard(func() (err error) {
-		p.pid, err = g.M.Exec(path, argv, streams)
+		p.pid, err = g.M.Exec(binPath(prog), argv, p.streams(stdin))
 		return err
 	})
 	if err != nil {

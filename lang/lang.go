@@ -124,7 +124,7 @@ func (h *Host) Close() error {
 func (h *Host) Thread(name string) *starlark.Thread {
 	t := &starlark.Thread{
 		Name:  name,
-		Print: func(_ *starlark.Thread, msg string) { fmt.Fprintln(h.cfg.Stdout, msg) },
+		Print: func(t *starlark.Thread, msg string) { fmt.Fprintln(h.out(t), msg) },
 		Load:  h.load,
 	}
 	sktime.SetNow(t, func() (time.Time, error) { return h.cfg.Now(), nil })
@@ -133,6 +133,20 @@ func (h *Host) Thread(name string) *starlark.Thread {
 	h.threads = append(h.threads, t)
 	h.mu.Unlock()
 	return t
+}
+
+// muteKey is the thread-local that says when a thread must not print.
+const muteKey = "lang.mute"
+
+// Mute keeps a thread from printing while muted is true.
+func (h *Host) Mute(t *starlark.Thread, muted func() bool) { t.SetLocal(muteKey, muted) }
+
+// out is where a thread prints now.
+func (h *Host) out(t *starlark.Thread) io.Writer {
+	if muted, ok := t.Local(muteKey).(func() bool); ok && muted() {
+		return io.Discard
+	}
+	return h.cfg.Stdout
 }
 
 // Drop forgets a thread that will not run again.

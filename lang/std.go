@@ -36,6 +36,7 @@ func (h *Host) std() []Table {
 			{Name: "time", Sig: ": now, from_timestamp, parse_time, ...", Value: time.Module, Doc: "Dates. time.now() is the machine's virtual wall clock; the host's clock cannot be reached."},
 			{Name: "flag.args", Sig: "-> [string]", Get: argsOf, Doc: "The script's own arguments: what follows -- on the command line."},
 		}},
+		{Title: "test: assertions", Rows: assertRows()},
 		{Title: "units: ints of ns and of bytes", Rows: []Row{
 			unit("ns", 1, "One nanosecond: all times are ints in ns."),
 			unit("us", 1000, "One microsecond in ns."),
@@ -69,12 +70,12 @@ func formatArgs(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tupl
 	return text, err
 }
 
-func (h *Host) printf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (h *Host) printf(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	text, err := formatArgs(b, args, kwargs)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprint(h.cfg.Stdout, text)
+	fmt.Fprint(h.out(t), text)
 	return starlark.None, nil
 }
 
@@ -86,7 +87,7 @@ func sprintf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwarg
 	return starlark.String(text), nil
 }
 
-func (h *Host) table(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (h *Host) table(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var rows starlark.Iterable
 	var cols *starlark.List
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "rows", &rows, "cols?", &cols); err != nil {
@@ -100,7 +101,7 @@ func (h *Host) table(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprint(h.cfg.Stdout, text)
+	fmt.Fprint(h.out(t), text)
 	return starlark.None, nil
 }
 
