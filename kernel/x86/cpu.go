@@ -2,8 +2,65 @@ package x86
 
 import "kscope/kernel/mem"
 
+const (
+	tlbMask = mem.TLBSize - 1
+	jcSize  = 1024
+	jcMask  = jcSize - 1
+
+	// userKey marks user-mode entries of the jump cache; no canonical address has bit 62 alone flipped.
+	userKey = 1 << 62
+)
+
+// jcEntry is one entry of the jump cache: where an indirect branch went last.
+type jcEntry struct {
+	tag uint64 // target, with userKey when at CPL 3
+	b   *block
+}
+
+// itlbEntry caches the fetch translation of a page.
+type itlbEntry struct {
+	tag  uint64
+	page *codePage
+}
+
+const itlbSize = 256
+
 // CPU is one virtual CPU.
 type CPU struct {
+	r        [numSlots]uint64 // first: uops address it by byte offset from the CPU
+	fa, fb   uint64           // lazy flags: see flags.go
+	sa, sb   uint64
+	fop, sop uint8
+	idx      uint8 // instruction of the block that the slow path is in
+	smc      bool  // a store changed decoded code: leave the block after the instruction
+	why      int   // exec's answer when slowEnter gives none
+	exit     Exit  // for stExit
+	budget   int64 // counted instructions left; block b's are all taken while it runs
+	limit    uint64
+	rip      uint64
+	b        *block // that the slow path is in
+	tl       *mem.TLB
+	jkey     uint64
+
+	cur *block // where the next Run goes on: before its precise uop ku
+	ku  int
+
+	phys  *mem.Phys
+	env   Env
+	cache *cache
+	archState
+	win window
+
+	stop   bool
+	irq    bool
+	noTrap bool // the instruction just done takes no single-step trap
+	rep1   bool // rep string operations do one iteration only: TF is set
+	pendDB bool // a single-step trap is due before the next instruction
+
+	jc   [jcSize]jcEntry
+	itlb [itlbSize]itlbEntry
+	tlb  [2]mem.TLB // of CPL 0 to 2, and of CPL 3
+
 	ID    int
 	Insns uint64    // counted instructions executed; exact whenever Go code runs
 	Exc   Exception // of the last ExitException
@@ -12,57 +69,183 @@ type CPU struct {
 	Int3Hits   uint64 // int3 instructions executed
 }
 
-// State is everything of a CPU that a snapshot must keep.
-type State struct{}
+// archState is the architectural state but for registers, flags and RIP.
+type archState struct {
+	sys      uint64 // RFLAGS without the arithmetic flags
+	cr0, cr2 uint64
+	cr3, cr4 uint64
+	cr8      uint64
+	dr       [8]uint64
+	efer     uint64
+	star     uint64
+	lstar    uint64
+	cstar    uint64
+	fmask    uint64
+	kgsBase  uint64
+	tscAux   uint64
+	pat      uint64
+	gdt, idt table
+	ldtr, tr uint16
+	tss      table
+	seg      [6]uint16
+	cpl      uint8
+	shadow   bool // the instruction behind sti or mov ss: no interrupt before it is done
+	nmiBlock bool // until iret
+}
 
-// New makes a CPU in the state of design: long mode, CPL 0, paging on, everything else zero.
-func New(id int, phys *mem.Phys, env Env) *CPU { panic("TODO") }
+type table struct {
+	base  uint64
+	limit uint32
+}
 
-func (c *CPU) Run(n int64) Exit                                      { panic("TODO") }
-func (c *CPU) RequestStop()                                          { panic("TODO") }
-func (c *CPU) Deliver(vec uint8, err uint32, hasErr, soft bool) bool { panic("TODO") }
-func (c *CPU) DeliverExc() bool                                      { panic("TODO") } // Deliver of c.Exc, with CR2
-func (c *CPU) Interrupt(vec uint8) bool                              { panic("TODO") }
-func (c *CPU) NMI() bool                                             { panic("TODO") } // false: blocked, try again after iret
-func (c *CPU) SetIRQ(pending bool)                                   { panic("TODO") }
-func (c *CPU) CanInterrupt() bool                                    { panic("TODO") }
-func (c *CPU) InShadow() bool                                        { panic("TODO") }
-func (c *CPU) GateReturn(rax uint64)                                 { panic("TODO") }
-func (c *CPU) Reg(r int) uint64                                      { panic("TODO") }
-func (c *CPU) SetReg(r int, v uint64)                                { panic("TODO") }
-func (c *CPU) RIP() uint64                                           { panic("TODO") }
-func (c *CPU) SetRIP(v uint64)                                       { panic("TODO") }
-func (c *CPU) Flags() uint64                                         { panic("TODO") }
-func (c *CPU) SetFlags(v uint64)                                     { panic("TODO") }
-func (c *CPU) CPL() int                                              { panic("TODO") }
-func (c *CPU) CR0() uint64                                           { panic("TODO") }
-func (c *CPU) CR2() uint64                                           { panic("TODO") }
-func (c *CPU) CR3() uint64                                           { panic("TODO") }
-func (c *CPU) CR4() uint64                                           { panic("TODO") }
-func (c *CPU) SetCR2(v uint64)                                       { panic("TODO") }
-func (c *CPU) SetCR3(v uint64)                                       { panic("TODO") }
-func (c *CPU) FSBase() uint64                                        { panic("TODO") }
-func (c *CPU) GSBase() uint64                                        { panic("TODO") }
-func (c *CPU) KernelGSBase() uint64                                  { panic("TODO") }
-func (c *CPU) SetFSBase(v uint64)                                    { panic("TODO") }
-func (c *CPU) SetGSBase(v uint64)                                    { panic("TODO") }
-func (c *CPU) SetKernelGSBase(v uint64)                              { panic("TODO") }
-func (c *CPU) EFER() uint64                                          { panic("TODO") }
-func (c *CPU) Seg(s int) uint16                                      { panic("TODO") } // ES CS SS DS FS GS = 0..5
-func (c *CPU) Read(va uint64, b []byte) error                        { panic("TODO") }
-func (c *CPU) Write(va uint64, b []byte) error                       { panic("TODO") }
-func (c *CPU) U64(va uint64) (uint64, error)                         { panic("TODO") }
-func (c *CPU) PutU64(va, v uint64) error                             { panic("TODO") }
-func (c *CPU) Str(va uint64, max int) (string, error)                { panic("TODO") }
-func (c *CPU) HoldWindow()                                           { panic("TODO") }
-func (c *CPU) Window() (start, end uint64, held bool)                { panic("TODO") }
-func (c *CPU) Fork(phys *mem.Phys, env Env) *CPU                     { panic("TODO") }
-func (c *CPU) SaveState() State                                      { panic("TODO") }
-func (c *CPU) LoadState(s State)                                     { panic("TODO") }
-func (c *CPU) FlushTLB()                                             { panic("TODO") }
-func (c *CPU) InvalidateCode(pa uint64, n int)                       { panic("TODO") }
+// Segment numbers of Seg.
+const (
+	ES = iota
+	CS
+	SS
+	DS
+	FS
+	GS
+)
 
-// Disasm prints one instruction as x86asm does, with the gaps of its tables filled. sym may be nil.
-func Disasm(code []byte, pc uint64, sym func(uint64) (string, uint64)) (text string, n int, err error) {
-	panic("TODO")
+// Control register bits that matter here.
+const (
+	cr0PE, cr0WP, cr0PG = 1 << 0, 1 << 16, 1 << 31
+	cr0NE, cr0ET        = 1 << 5, 1 << 4
+	cr4PSE, cr4PAE      = 1 << 4, 1 << 5
+	cr4PGE, cr4FSGSBASE = 1 << 7, 1 << 16
+	cr4SMEP, cr4SMAP    = 1 << 20, 1 << 21
+	eferSCE, eferLME    = 1 << 0, 1 << 8
+	eferLMA, eferNXE    = 1 << 10, 1 << 11
+)
+
+// New makes a CPU in long mode at CPL 0 with paging on, interrupts off and everything else zero.
+func New(id int, phys *mem.Phys, env Env) *CPU {
+	c := &CPU{ID: id, phys: phys, env: env}
+	c.cr0 = cr0PE | cr0WP | cr0PG | cr0NE | cr0ET
+	c.cr4 = cr4PSE | cr4PAE | cr4PGE
+	c.efer = eferSCE | eferLME | eferLMA | eferNXE
+	c.pat = 0x0007040600070406
+	c.dr[6], c.dr[7] = 0xffff0ff0, 0x400
+	c.seg = [6]uint16{CS: 0x10, SS: 0x18}
+	c.setArith(0)
+	c.attach()
+	return c
+}
+
+// attach joins the CPU to the code cache of its memory and empties its own caches.
+func (c *CPU) attach() {
+	c.cache = cacheOf(c.phys)
+	c.cache.cpus = append(c.cache.cpus, c)
+	c.setCPL(c.cpl)
+	c.flushTLB()
+}
+
+// setCPL switches the privilege level and what depends on it.
+func (c *CPU) setCPL(cpl uint8) {
+	c.cpl = cpl
+	c.tl, c.jkey = &c.tlb[0], 0
+	if cpl == 3 {
+		c.tl, c.jkey = &c.tlb[1], userKey
+	}
+	c.tl.Sync(c.phys)
+}
+
+func (c *CPU) user() bool { return c.cpl == 3 }
+
+// mode returns the bits that Walk's rights depend on.
+func (c *CPU) mode() mem.Mode {
+	var m mem.Mode
+	if c.cr0&cr0WP != 0 {
+		m |= mem.WP
+	}
+	if c.efer&eferNXE != 0 {
+		m |= mem.NXE
+	}
+	if c.cr4&cr4SMEP != 0 {
+		m |= mem.SMEP
+	}
+	if c.cr4&cr4SMAP != 0 && c.sys&FlagAC == 0 {
+		m |= mem.SMAP
+	}
+	return m
+}
+
+// flushTLB drops every translation, and what was found through them.
+func (c *CPU) flushTLB() {
+	c.tlb[0].Flush()
+	c.tlb[1].Flush()
+	for i := range c.itlb {
+		c.itlb[i] = itlbEntry{tag: 1}
+	}
+	c.flushJumps()
+	c.tlb[0].Sync(c.phys)
+	c.tlb[1].Sync(c.phys)
+}
+
+func (c *CPU) flushJumps() {
+	for i := range c.jc {
+		c.jc[i] = jcEntry{tag: 1<<61 | 1, b: unlinkedT}
+	}
+}
+
+// flushPage drops the translations of one page.
+func (c *CPU) flushPage(va uint64) {
+	c.tlb[0].FlushPage(va)
+	c.tlb[1].FlushPage(va)
+	hadCode := false
+	for _, key := range [...]uint64{0, userKey} {
+		e := &c.itlb[itlbIndex(va)]
+		if e.tag == va>>12^key {
+			*e = itlbEntry{tag: 1}
+			hadCode = true
+		}
+	}
+	if hadCode || c.cache.mapped(va>>12) {
+		c.flushJumps()
+		c.cache.unlink()
+	}
+}
+
+// FlushTLB drops every translation, as after the host changed page tables.
+func (c *CPU) FlushTLB() {
+	c.flushTLB()
+	c.cache.unlink()
+	c.cur = nil
+}
+
+// Reg and SetReg access the general registers.
+func (c *CPU) Reg(r int) uint64       { return c.r[r&15] }
+func (c *CPU) SetReg(r int, v uint64) { c.r[r&15] = v }
+
+// RIP is the address of the next instruction.
+func (c *CPU) RIP() uint64 { return c.rip }
+
+// SetRIP transfers control, so that the fetch window is dropped.
+func (c *CPU) SetRIP(v uint64) { c.transfer(v) }
+
+// CPL and the registers below read as the guest would see them.
+func (c *CPU) CPL() int             { return int(c.cpl) }
+func (c *CPU) CR0() uint64          { return c.cr0 }
+func (c *CPU) CR2() uint64          { return c.cr2 }
+func (c *CPU) CR3() uint64          { return c.cr3 }
+func (c *CPU) CR4() uint64          { return c.cr4 }
+func (c *CPU) EFER() uint64         { return c.efer }
+func (c *CPU) DR(i int) uint64      { return c.dr[i&7] }
+func (c *CPU) Seg(s int) uint16     { return c.seg[s] }
+func (c *CPU) FSBase() uint64       { return c.r[slotFS/8] }
+func (c *CPU) GSBase() uint64       { return c.r[slotGS/8] }
+func (c *CPU) KernelGSBase() uint64 { return c.kgsBase }
+
+func (c *CPU) SetCR2(v uint64)          { c.cr2 = v }
+func (c *CPU) SetFSBase(v uint64)       { c.r[slotFS/8] = v }
+func (c *CPU) SetGSBase(v uint64)       { c.r[slotGS/8] = v }
+func (c *CPU) SetKernelGSBase(v uint64) { c.kgsBase = v }
+func (c *CPU) SetDR(i int, v uint64)    { c.dr[i&7] = v }
+
+// SetCR3 switches the address space and flushes the TLB.
+func (c *CPU) SetCR3(v uint64) {
+	c.cr3 = v
+	c.flushTLB()
+	c.cur = nil
 }

@@ -1,0 +1,300 @@
+package x86
+
+// Run executes at most n counted instructions, exactly, and says why it stopped. Shadow text and gates count nothing,
+// and neither the budget nor an interrupt stops the CPU inside them.
+func (c *CPU) Run(n int64) Exit {
+	c.limit = c.Insns + uint64(n)
+	c.budget = n
+	c.tl.Sync(c.phys)
+	e := c.run()
+	c.Insns = c.limit - uint64(c.budget)
+	return e
+}
+
+func (c *CPU) run() Exit {
+	for {
+		if c.stop {
+			c.stop = false
+			return ExitStop
+		}
+		if c.pendDB {
+			c.pendDB = false
+			c.raise(VecDB, 0, false)
+			return ExitException
+		}
+		wanted := c.irq && c.sys&FlagIF != 0
+		if wanted && c.CanInterrupt() {
+			return ExitWindow
+		}
+		if c.budget <= 0 && !c.InShadow() {
+			return ExitBudget
+		}
+		r := xResync
+		switch {
+		case c.sys&FlagTF != 0 || c.win.held || c.archState.shadow && c.irq:
+			r = c.single()
+		case wanted && !c.archState.shadow: // in shadow text: go on to the first counted instruction
+			left := c.budget
+			c.limit -= uint64(left)
+			c.budget = 0
+			r = c.blocks()
+			c.budget += left
+			c.limit += uint64(left)
+		default:
+			c.archState.shadow = false
+			r = c.blocks()
+		}
+		switch r {
+		case xFault:
+			return ExitException
+		case xExit:
+			return c.exit
+		}
+	}
+}
+
+// position returns the block and the precise uop to go on with.
+func (c *CPU) position() (*block, int) {
+	if b := c.cur; b != nil && !b.dead {
+		return b, c.ku
+	}
+	c.cur, c.ku = nil, 0
+	if e := &c.jc[(c.rip^c.rip>>12)&jcMask]; e.tag == c.rip^c.jkey && !e.b.dead {
+		return e.b, 0
+	}
+	return c.find(nil, c.rip), 0
+}
+
+// blocks runs chained blocks; where the budget ends inside a block it stops at the exact instruction.
+func (c *CPU) blocks() int {
+	b, k := c.position()
+	if b == nil {
+		return xFault
+	}
+	if k == 0 {
+		if b.cost > c.budget {
+			return c.partial(b, 0)
+		}
+		c.budget -= b.cost
+		c.cur = nil
+		return c.exec(b, b.u0)
+	}
+	u := &b.code.precise[k]
+	rest := int64(0)
+	if b.cost != 0 {
+		rest = b.cost - int64(u.idx)
+	}
+	if rest > c.budget {
+		return c.partial(b, k)
+	}
+	c.budget -= rest
+	c.cur = nil
+	return c.exec(b, u)
+}
+
+// partial runs the instructions of b from its precise uop k on that the budget still allows: fewer than are left in b.
+func (c *CPU) partial(b *block, k int) int {
+	us := b.code.precise
+	stop := us[k].idx + uint8(c.budget)
+	c.budget -= b.cost - int64(us[k].idx)
+	c.cur, c.b = nil, b
+	for us[k].idx < stop {
+		u := &us[k]
+		r := c.slow(u)
+		if r == stNext && !c.smc {
+			k++
+			continue
+		}
+		return c.stepped(b, k, r)
+	}
+	c.park(b, k)
+	return xBudget
+}
+
+// park stops before precise uop k of b.
+func (c *CPU) park(b *block, k int) {
+	u := &b.code.precise[k]
+	if b.cost != 0 {
+		c.budget += b.cost - int64(u.idx)
+	}
+	c.cur, c.ku, c.rip = b, k, b.rip(u)
+}
+
+// stepped ends a slow step: uop k of b answered r.
+func (c *CPU) stepped(b *block, k, r int) int {
+	switch r {
+	case stNext:
+		return c.finish(b, b.code.precise, k)
+	case stJump:
+		c.smc = false
+		return xResync
+	}
+	return c.leave(b, &b.code.precise[k], r)
+}
+
+// finish completes the instruction whose uop k is done and leaves b behind it.
+func (c *CPU) finish(b *block, us []uop, k int) int {
+	idx := us[k].idx
+	c.b = b
+	for k++; us[k].idx == idx; k++ {
+		if r := c.slow(&us[k]); r != stNext {
+			if r == stJump {
+				c.smc = false
+				return xResync
+			}
+			return c.leave(b, &us[k], r)
+		}
+	}
+	c.smc = false
+	if b.cost != 0 {
+		c.budget += b.cost - int64(us[k].idx)
+	}
+	c.rip = b.rip(&us[k])
+	return xResync
+}
+
+// afterStore leaves the block after an instruction that changed decoded code: what follows may be it.
+func (c *CPU) afterStore(b *block, u *uop) int {
+	us := b.code.fast
+	k := uopIndex(us, u)
+	if k < 0 {
+		us = b.code.precise
+		k = uopIndex(us, u)
+	}
+	return c.finish(b, us, k)
+}
+
+// leave ends a block at uop u, which answered r.
+func (c *CPU) leave(b *block, u *uop, r int) int {
+	done := int64(u.idx)
+	if r != stFault && r != stRepeat {
+		done++
+	}
+	if b.cost != 0 {
+		c.budget += b.cost - done
+	}
+	c.cur, c.smc = nil, false
+	switch r {
+	case stFault:
+		c.rip = b.rip(u)
+		return xFault
+	case stTrap:
+		return xFault
+	case stExit:
+		return xExit
+	}
+	return xResync
+}
+
+// single executes one instruction: when TF is set, behind sti and mov ss, and from a held fetch window.
+func (c *CPU) single() int {
+	tf := c.sys&FlagTF != 0
+	c.archState.shadow, c.noTrap = false, false
+	c.rep1 = tf
+	r := c.step()
+	c.rep1 = false
+	if !tf || c.noTrap {
+		return r
+	}
+	switch r {
+	case xExit:
+		c.pendDB = true
+		c.dr[6] |= dr6BS
+	case xResync:
+		c.dr[6] |= dr6BS
+		c.raise(VecDB, 0, false)
+		return xFault
+	}
+	return r
+}
+
+func (c *CPU) step() int {
+	if c.win.held {
+		return c.stepHeld()
+	}
+	b, k := c.position()
+	if b == nil {
+		return xFault
+	}
+	return c.stepBlock(b, k)
+}
+
+// stepBlock executes the instruction at precise uop k of b.
+func (c *CPU) stepBlock(b *block, k int) int {
+	us := b.code.precise
+	idx := us[k].idx
+	if b.cost != 0 {
+		c.budget -= b.cost - int64(idx)
+	}
+	c.cur, c.b = nil, b
+	for {
+		r := c.slow(&us[k])
+		if r != stNext || c.smc {
+			return c.stepped(b, k, r)
+		}
+		if k++; us[k].idx != idx {
+			c.park(b, k)
+			return xResync
+		}
+	}
+}
+
+// slow executes one uop of c.b on the slow path.
+func (c *CPU) slow(u *uop) int {
+	c.idx = u.idx
+	return slowOps[u.op](c, u)
+}
+
+// sync makes c.Insns exact within a slow function: the instructions before the current one are counted.
+func (c *CPU) sync() {
+	left := c.budget
+	if c.b.cost != 0 {
+		left += c.b.cost - int64(c.idx)
+	}
+	c.Insns = c.limit - uint64(left)
+}
+
+// resync ends an instruction that may have changed anything.
+func (c *CPU) resync(u *uop) int {
+	c.rip = c.b.next(u)
+	return stResync
+}
+
+// exitAs ends an instruction that makes Run return.
+func (c *CPU) exitAs(u *uop, e Exit) int {
+	c.rip = c.b.next(u)
+	c.exit = e
+	return stExit
+}
+
+// transfer goes on at va in a way that no instruction did: the fetch window is gone.
+func (c *CPU) transfer(va uint64) {
+	c.rip = va
+	c.cur = nil
+	c.win.held = false
+}
+
+// RequestStop makes Run return ExitStop after the current instruction, when that is one that calls Env.
+func (c *CPU) RequestStop() { c.stop = true }
+
+// SetIRQ says whether the interrupt controller holds an interrupt for this CPU.
+func (c *CPU) SetIRQ(pending bool) { c.irq = pending }
+
+// CanInterrupt reports whether an interrupt can be taken now.
+func (c *CPU) CanInterrupt() bool {
+	return c.sys&FlagIF != 0 && !c.archState.shadow && !c.InShadow()
+}
+
+// InShadow reports whether RIP is in text that is not counted and not stopped in.
+func (c *CPU) InShadow() bool { return c.env.Shadow(c.rip) || c.env.Gate(c.rip) }
+
+// GateReturn returns from a gate with a result, as its ret would.
+func (c *CPU) GateReturn(rax uint64) {
+	va, ok := c.load(c.r[RSP], 8)
+	if !ok {
+		panic("BUG: gate entered without a return address")
+	}
+	c.r[RAX] = rax
+	c.r[RSP] += 8
+	c.transfer(va)
+}

@@ -1,0 +1,97 @@
+package x86
+
+import (
+	"math"
+	"unsafe"
+)
+
+//go:generate go run ./gen
+
+// A uop is one step of an instruction with everything resolved: registers are byte offsets into CPU.r, so that AH is
+// the byte after AL, and absent parts of an address are the slot that is always zero.
+type uop struct {
+	op   uint16
+	d    uint8 // destination register
+	s    uint8 // source register
+	m    uint8 // base register of the address
+	x    uint8 // index register
+	sc   uint8 // its shift; a size or kind where there is no address
+	idx  uint8 // number of the instruction in its block
+	disp uint64
+	imm  uint64
+	off  uint16 // of the instruction from the block's start
+	n    uint8  // its length
+	_    [5]byte
+}
+
+const uopSize = unsafe.Sizeof(uop{})
+
+// Slots of CPU.r behind the 16 general registers, as byte offsets.
+const (
+	slotZero = 16 * 8
+	slotFS   = 17 * 8
+	slotGS   = 18 * 8
+	slotT0   = 19 * 8 // temporaries within one instruction
+	slotT1   = 20 * 8
+	slotT2   = 21 * 8
+	numSlots = 24
+)
+
+// What a slow function answers.
+const (
+	stNext   = iota // go on with the next uop
+	stJump          // the block is done: go on at c.rip
+	stFault         // c.Exc is set and nothing changed
+	stTrap          // c.Exc is set and the instruction is done
+	stRepeat        // not done: again from c.rip, where the instruction is
+	stResync        // the instruction is done, and the CPU's mode or interruptibility may differ
+	stExit          // the instruction is done and Run returns c.exit
+)
+
+// What exec answers.
+const (
+	xBudget = iota // before block c.cur, for which the budget is too small
+	xFault         // c.Exc, at c.rip
+	xResync        // look at everything again and go on at c.rip
+	xExit          // Run returns c.exit
+)
+
+// code is the decoded form of a block: immutable, and shared by all forks of a machine that still hold the same bytes.
+type code struct {
+	fast    []uop // with fused and flag-free uops
+	precise []uop // one instruction after the other, every flag set
+	va      uint64
+	pfn     uint64
+	pfn2    uint64 // frame of the end of the last instruction when it crosses the page, else pfn
+	size    uint16 // bytes
+	count   uint8  // instructions
+	shadow  bool   // shadow text: not counted, never stopped in
+	gate    bool
+	tva     uint64 // where the terminator goes
+	fva     uint64 // and the address behind it
+}
+
+// A block is one machine's instance of a code.
+type block struct {
+	t, f     *block // successors: linked blocks, or the sentinels unlinkedT and unlinkedF
+	u0       *uop
+	n        int64 // the budget that entering takes; MaxInt64 for sentinels and dead blocks, so that the check fails
+	cost     int64 // counted instructions
+	tva, fva uint64
+	start    uint64
+	entry    *uint64 // counter of entries to the function that starts here
+	code     *code
+	dead     bool // the text was written or the mapping changed: find another
+}
+
+// The sentinels have no state: which one a block holds says which side to link.
+var (
+	unlinkedT = &block{n: math.MaxInt64}
+	unlinkedF = &block{n: math.MaxInt64}
+)
+
+// rip returns the address of uop u's instruction.
+func (b *block) rip(u *uop) uint64 { return b.start + uint64(u.off) }
+
+// next returns the address behind uop u's instruction.
+func (b *block) next(u *uop) uint64 { return b.start + uint64(u.off) + uint64(u.n) }
