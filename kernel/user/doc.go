@@ -1,0 +1,30 @@
+// Package user runs programs that are written in Go (or, through package builtins, in Starlark) as real tasks of the
+// guest: each has a pid, a comm, an address space and enters the kernel by a real syscall instruction.
+//
+// Behind every program is the same small machine code, the stub (kernel/guest/user/stub.S), which only executes the
+// system calls it is told to:
+//
+//	_start:  vmcall                 "fresh exec"            next:  if r15 == 1, touch [rdi, rsi) for writing
+//	         …                                                     else syscall
+//	                                                        vmcall  with the result in rax; jmp next
+//
+// The flow:
+//  1. At the first vmcall after an execve the Host reads argv, envp and the auxiliary vector from the user stack, finds the
+//     Program by the executed file's name and starts its Main as a coroutine (iter.Pull).
+//  2. A call of Sys yields a request: system call number, arguments, bytes to place in user memory, ranges to read back.
+//     Proc.step writes the bytes (after a round of the stub's touch loop where a page is absent or copy-on-write), loads
+//     the registers and lets the stub go on.
+//  3. At the next vmcall the result goes back into the coroutine.
+//  4. execve that succeeds, exit and death by a signal stop the coroutine: the pending call panics with a sentinel that only
+//     the top of the coroutine recovers, and so does every later call. Nothing else in a program may wait.
+//
+// Programs charge user time for work that the emulator does not see: perCall for each system call and perByte for bytes
+// they move through Go memory (see Sys.Work), so that long computations can be preempted.
+//
+// A Proc keeps the results of all its calls. A program is a function of them, so a fork of the machine (Host.Fork) feeds
+// them to a fresh coroutine when the copy first runs: nothing of a coroutine is ever copied. While that happens
+// Sys.Replaying is true and programs mute their effects on the host.
+//
+// All methods belong to the machine's goroutine. `go` statements are banned in this package, and programs must not call
+// Run, Do or anything else that drives the machine.
+package user

@@ -1,0 +1,89 @@
+package user
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"kscope/kernel/guest"
+)
+
+// File is one entry of the initial root file system.
+type File struct {
+	Path string // without the leading slash
+	Mode uint32 // with the type bits
+	Data []byte // of a regular file, or a symbolic link's target
+	Rdev [2]uint32
+}
+
+// RootFiles are what every machine boots with: the commands, /etc, devices and mount points. extra replaces files of the
+// same path and adds others.
+func RootFiles(extra ...File) []File {
+	files := []File{
+		{Path: "bin", Mode: modeDir | 0o755}, {Path: "dev", Mode: modeDir | 0o755}, {Path: "etc", Mode: modeDir | 0o755},
+		{Path: "home", Mode: modeDir | 0o755}, {Path: "proc", Mode: modeDir | 0o555}, {Path: "root", Mode: modeDir | 0o700},
+		{Path: "sys", Mode: modeDir | 0o555}, {Path: "sys/kernel", Mode: modeDir | 0o755}, {Path: "sys/kernel/debug", Mode: modeDir | 0o700},
+		{Path: "sys/kernel/tracing", Mode: modeDir | 0o700}, {Path: "tmp", Mode: modeDir | 0o1777}, {Path: "var", Mode: modeDir | 0o755},
+		{Path: "dev/console", Mode: modeChr | 0o600, Rdev: [2]uint32{5, 1}}, {Path: "dev/null", Mode: modeChr | 0o666, Rdev: [2]uint32{1, 3}},
+		{Path: "dev/zero", Mode: modeChr | 0o666, Rdev: [2]uint32{1, 5}},
+		text("etc/hostname", "kscope\n"),
+		text("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"),
+		text("etc/group", "root:x:0:\nnogroup:x:65534:\n"),
+	}
+	for _, p := range Commands() {
+		files = append(files, StubFile(p.Name))
+	}
+	for _, e := range extra {
+		if i := slices.IndexFunc(files, func(f File) bool { return f.Path == e.Path }); i >= 0 {
+			files[i] = e
+		} else {
+			files = append(files, e)
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files
+}
+
+func text(path, data string) File { return File{Path: path, Mode: modeReg | 0o644, Data: []byte(data)} }
+
+// StubFile is the executable of a program: the stub, with the program's name behind it for people who look.
+func StubFile(name string) File {
+	return File{Path: "bin/" + path.Base(name), Mode: modeReg | 0o755, Data: append(guest.Stub(), []byte("\nkscope program "+name+"\n")...)}
+}
+
+// Initrd is the cpio archive of RootFiles for kernel.Config.
+func Initrd(extra ...File) []byte { return Cpio(RootFiles(extra...)) }
+
+// Cpio writes a newc archive (see Documentation/driver-api/early-userspace/buffer-format.rst). All times are those of the
+// virtual clock's start, all owners root.
+func Cpio(files []File) []byte {
+	const bootTime = 1767225600 // 2026-01-01, boot_params.boot_time_s
+	var b bytes.Buffer
+	entry := func(ino int, f File) {
+		links := 1
+		if f.Mode&modeType == modeDir {
+			links = 2
+		}
+		fmt.Fprintf(&b, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", ino, f.Mode, 0, 0, links, bootTime, len(f.Data),
+			0, 0, f.Rdev[0], f.Rdev[1], len(f.Path)+1, 0)
+		b.WriteString(f.Path + "\x00")
+		pad(&b)
+		b.Write(f.Data)
+		pad(&b)
+	}
+	for i, f := range files {
+		entry(i+1, f)
+	}
+	b.WriteString(fmt.Sprintf("070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 11, 0))
+	b.WriteString("TRAILER!!!\x00")
+	pad(&b)
+	return b.Bytes()
+}
+
+func pad(b *bytes.Buffer) {
+	for b.Len()%4 != 0 {
+		b.WriteByte(0)
+	}
+}

@@ -1,0 +1,83 @@
+package user
+
+import "slices"
+
+// The system calls of x86-64 that programs can ask for (arch/x86/entry/syscalls/syscall_64.tbl).
+const (
+	sysRead             = 0
+	sysWrite            = 1
+	sysClose            = 3
+	sysLseek            = 8
+	sysMmap             = 9
+	sysMunmap           = 11
+	sysBrk              = 12
+	sysPipe             = 22
+	sysDup2             = 33
+	sysNanosleep        = 35
+	sysGetpid           = 39
+	sysFork             = 57
+	sysExecve           = 59
+	sysWait4            = 61
+	sysKill             = 62
+	sysGetcwd           = 79
+	sysChdir            = 80
+	sysMkdir            = 83
+	sysRmdir            = 84
+	sysUnlink           = 87
+	sysReadlink         = 89
+	sysGetppid          = 110
+	sysPrctl            = 157
+	sysSchedSetaffinity = 203
+	sysGetdents64       = 217
+	sysClockGettime     = 228
+	sysClockNanosleep   = 230
+	sysExitGroup        = 231
+	sysOpenat           = 257
+	sysNewfstatat       = 262
+)
+
+// Flags of open (asm-generic/fcntl.h).
+const (
+	oRdonly    = 0
+	oWronly    = 1
+	oRdwr      = 2
+	oCreat     = 0o100
+	oExcl      = 0o200
+	oTrunc     = 0o1000
+	oAppend    = 0o2000
+	oNonblock  = 0o4000
+	oDirectory = 0o200000
+)
+
+// Syscall names one system call.
+type Syscall struct {
+	Name string
+	Nr   int
+}
+
+// Syscalls are the calls that CallNamed knows, by number.
+func Syscalls() []Syscall { return slices.Clone(syscallTable[:]) }
+
+var syscallTable = [...]Syscall{
+	{"read", 0}, {"write", 1}, {"open", 2}, {"close", 3}, {"stat", 4}, {"fstat", 5}, {"lstat", 6}, {"poll", 7}, {"lseek", 8},
+	{"mmap", 9}, {"mprotect", 10}, {"munmap", 11}, {"brk", 12}, {"rt_sigaction", 13}, {"rt_sigprocmask", 14}, {"ioctl", 16},
+	{"pread64", 17}, {"pwrite64", 18}, {"writev", 20}, {"access", 21}, {"pipe", 22}, {"sched_yield", 24}, {"dup", 32}, {"dup2", 33},
+	{"pause", 34}, {"nanosleep", 35}, {"getpid", 39}, {"clone", 56}, {"fork", 57}, {"vfork", 58}, {"execve", 59}, {"exit", 60},
+	{"wait4", 61}, {"kill", 62}, {"uname", 63}, {"fcntl", 72}, {"fsync", 74}, {"truncate", 76}, {"ftruncate", 77}, {"getcwd", 79},
+	{"chdir", 80}, {"rename", 82}, {"mkdir", 83}, {"rmdir", 84}, {"creat", 85}, {"link", 86}, {"unlink", 87}, {"symlink", 88},
+	{"readlink", 89}, {"chmod", 90}, {"umask", 95}, {"gettimeofday", 96}, {"getuid", 102}, {"getgid", 104}, {"geteuid", 107},
+	{"getegid", 108}, {"getppid", 110}, {"getpgrp", 111}, {"setsid", 112}, {"prctl", 157}, {"mount", 165}, {"umount2", 166},
+	{"reboot", 169}, {"gettid", 186}, {"time", 201}, {"sched_setaffinity", 203}, {"sched_getaffinity", 204}, {"getdents64", 217},
+	{"clock_gettime", 228}, {"clock_nanosleep", 230}, {"exit_group", 231}, {"openat", 257}, {"mkdirat", 258}, {"newfstatat", 262},
+	{"unlinkat", 263}, {"faccessat", 269}, {"dup3", 292}, {"pipe2", 293},
+}
+
+// SyscallNr finds a call by name.
+func SyscallNr(name string) (int, bool) {
+	for _, c := range syscallTable {
+		if c.Name == name {
+			return c.Nr, true
+		}
+	}
+	return 0, false
+}
