@@ -133,6 +133,11 @@ type Iter struct {
 	at     int
 	ts     uint64
 	missed bool
+	prev   struct {
+		seq uint64
+		at  int
+		ts  uint64
+	}
 }
 
 // Iterate starts at the oldest event.
@@ -159,6 +164,7 @@ func (it *Iter) Next() (Event, bool) {
 	b := it.b
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	it.prev.seq, it.prev.at, it.prev.ts = it.seq, it.at, it.ts
 	for {
 		h, c := b.headWord().seq(), b.committed()
 		var p *Page
@@ -196,6 +202,15 @@ func (it *Iter) Next() (Event, bool) {
 			it.seq = h // between the reader's page and the ring: overwritten, not missed by this iterator
 		}
 	}
+}
+
+// Back un-reads the event that Next gave last: Next gives it again, from the ring as it then is. Only once per Next.
+func (it *Iter) Back() { it.seq, it.at, it.ts = it.prev.seq, it.prev.at, it.prev.ts }
+
+// On is the same place in a clone of the ring.
+func (it Iter) On(b *Buffer) Iter {
+	it.b = b
+	return it
 }
 
 // Missed reports, once, whether events were overwritten under the iterator.

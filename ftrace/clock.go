@@ -1,0 +1,74 @@
+package ftrace
+
+import (
+	"strings"
+
+	"kscope/kernel"
+)
+
+// traceClock is a row of trace_clock. All are derived from the CPU's virtual time t: there is no other clock.
+type traceClock struct {
+	name string
+	ns   bool // shown as seconds
+	now  func(t *Tracer, c *kernel.VCPU) uint64
+}
+
+// wallEpoch is the wall clock at t = 0 (boot_params.boot_time_s).
+const wallEpoch = 1767225600
+
+func local(_ *Tracer, c *kernel.VCPU) uint64 { return c.Now() }
+
+// clocks are in Linux's order; see trace_clocks in kernel/trace/trace.c.
+var clocks = [...]traceClock{
+	{"local", true, local},
+	{"global", true, func(t *Tracer, c *kernel.VCPU) uint64 {
+		t.global = max(c.Now(), t.global+1)
+		return t.global
+	}},
+	{"counter", false, func(t *Tracer, _ *kernel.VCPU) uint64 {
+		t.counter++
+		return t.counter
+	}},
+	{"uptime", false, func(_ *Tracer, c *kernel.VCPU) uint64 { return c.Now() / 10e6 }}, // USER_HZ
+	{"perf", true, local},
+	{"mono", true, local},
+	{"mono_raw", true, local},
+	{"boot", true, local},
+	{"tai", true, func(_ *Tracer, c *kernel.VCPU) uint64 { return c.Now() + wallEpoch*1e9 }},
+	{"x86-tsc", false, local}, // 1 GHz
+}
+
+// now reads the current trace clock on c. Linux's counter is bumped by each reading too.
+func (t *Tracer) now(c *kernel.VCPU) uint64 {
+	if t.clock == 0 {
+		return c.Now()
+	}
+	return clocks[t.clock].now(t, c)
+}
+
+func (t *Tracer) clockText(b []byte) []byte {
+	for i, c := range clocks {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		if i == t.clock {
+			b = append(append(append(b, '['), c.name...), ']')
+		} else {
+			b = append(b, c.name...)
+		}
+	}
+	return append(b, '\n')
+}
+
+// setClock switches the clock and empties the rings, since times of two clocks do not compare (tracing_set_clock).
+func (t *Tracer) setClock(name string) error {
+	name = strings.TrimSpace(name)
+	for i := range clocks {
+		if clocks[i].name == name {
+			t.clock = i
+			t.reset()
+			return nil
+		}
+	}
+	return kernel.EINVAL
+}

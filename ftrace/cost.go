@@ -1,0 +1,10 @@
+package ftrace
+
+// What tracing costs in virtual ns under overhead = "model", beyond the guest's own instructions. On real hardware a
+// function event takes some 100 ns, of which the trampoline's saving and restoring is about a third; the oracle's VM (TCG)
+// takes 400 to 500 ns for it, and so confirms the ratios only.
+const (
+	costTrampoline = 30 // entering and leaving a trampoline
+	costEvent      = 70 // reserve, fill and commit one event
+	costListOp     = 15 // one more op on a shared site
+)

@@ -1,0 +1,138 @@
+package ftrace
+
+import (
+	"fmt"
+
+	"kscope/ftrace/event"
+)
+
+// files is the tracefs table, in order of path. Modes, texts and errnos are Linux 6.1's (oracle: k-listing, a-function,
+// e-filter, g-buffer). Packages above add rows with FS.AddFile.
+var files = [...]File{
+	{Path: "README", Mode: 0o440, Text: readme, Doc: "what the files here are",
+		Partial: "lists the files that exist here, each in a line, not Linux's mini-HOWTO"},
+	{Path: "available_filter_functions", Mode: 0o440, Text: availableFunctions, Doc: "functions that can be traced and filtered on"},
+	{Path: "available_tracers", Mode: 0o440, Text: availableTracers, Doc: "tracers for current_tracer"},
+	{Path: "buffer_size_kb", Mode: 0o640, Text: bufferSize, Write: writeBufferSize, Doc: "KiB of each CPU's ring; X when they differ"},
+	{Path: "buffer_total_size_kb", Mode: 0o440, Text: bufferTotal, Doc: "KiB of all rings"},
+	{Path: "current_tracer", Mode: 0o640, Text: currentTracer, Write: writeCurrentTracer, Doc: "the tracer that is active"},
+	{Path: "dyn_ftrace_total_info", Mode: 0o440, Text: totalInfo, Doc: "number of call sites, and the pages Linux would keep them in"},
+	{Path: "enabled_functions", Mode: 0o440, Text: enabledFunctions, Doc: "functions that are patched: how many tracers, flags, trampoline"},
+	{Path: "error_log", Mode: 0o640, Open: openErrorLog, Text: errorLogText, Write: accept, Doc: "errors of the last written commands; write to clear"},
+	{Path: "events/ftrace/*/format", Mode: 0o440, Each: coreEvents, Text: eventFormat, Doc: "fields of a record of this event"},
+	{Path: "events/ftrace/*/id", Mode: 0o440, Each: coreEvents, Text: eventID, Doc: "number of this event in records"},
+	{Path: "events/header_event", Mode: 0o440, Text: constText(event.HeaderEvent), Doc: "format of an event's header in a ring page"},
+	{Path: "events/header_page", Mode: 0o440, Text: constText(event.HeaderPage), Doc: "format of a ring page's header"},
+	{Path: "options/*", Mode: 0o640, Each: optionNames, Text: optionText, Write: writeOption, Doc: "one option: 0 or 1",
+		Partial: "options of what is not there yet keep their state: EINVAL"},
+	{Path: "per_cpu/*/buffer_size_kb", Mode: 0o640, Each: cpuNames, Text: cpuBufferSize, Write: writeBufferSize, Doc: "KiB of this CPU's ring"},
+	{Path: "per_cpu/*/stats", Mode: 0o440, Each: cpuNames, Text: cpuStats, Doc: "counters of this CPU's ring"},
+	{Path: "per_cpu/*/trace", Mode: 0o640, Each: cpuNames, Open: openTrace, Read: readTrace, Write: acceptAll, Doc: "as trace, of this CPU"},
+	{Path: "per_cpu/*/trace_pipe", Mode: 0o440, Each: cpuNames, Open: openPipe, Read: readPipe, Ready: pipeReady, Close: closePipe,
+		Doc: "as trace_pipe, of this CPU"},
+	{Path: "saved_cmdlines", Mode: 0o440, Text: savedCmdlines, Doc: "names of traced tasks by pid"},
+	{Path: "saved_cmdlines_size", Mode: 0o640, Text: cmdlinesSize, Write: writeCmdlinesSize, Doc: "number of names that are kept"},
+	{Path: "saved_tgids", Mode: 0o440, Text: savedTgids, Doc: "thread groups of traced tasks, with option record-tgid"},
+	{Path: "set_ftrace_filter", Mode: 0o640, Open: openFilter, Text: filterText, Write: writeFilter, Close: closeFilter,
+		Doc:     "functions to trace: names, globs, numbers; !name takes out; applies at close",
+		Partial: "no :mod: and no commands (traceon, stacktrace …): EINVAL"},
+	{Path: "set_ftrace_notrace", Mode: 0o640, Open: openFilter, Text: filterText, Write: writeFilter, Close: closeFilter,
+		Doc: "functions not to trace", Partial: "no :mod:: EINVAL"},
+	{Path: "timestamp_mode", Mode: 0o440, Text: constText("[delta] absolute\n"), Doc: "how times are kept in the ring"},
+	{Path: "trace", Mode: 0o640, Open: openTrace, Read: readTrace, Write: acceptAll, Doc: "the events, as text; > trace clears them",
+		Partial: "no latency format"},
+	{Path: "trace_clock", Mode: 0o640, Text: clockText, Write: writeClock, Doc: "the clock of the events; a change clears them",
+		Partial: "perf, mono, mono_raw and boot are the CPU's virtual time, as local"},
+	{Path: "trace_marker", Mode: 0o220, Write: writeMarker, Doc: "text written here becomes an event"},
+	{Path: "trace_marker_raw", Mode: 0o220, Write: writeMarkerRaw, Doc: "an u32 and data written here become an event"},
+	{Path: "trace_options", Mode: 0o640, Text: optionsFile, Write: writeOptions, Doc: "all options; write NAME or noNAME",
+		Partial: "options of what is not there yet keep their state: EINVAL"},
+	{Path: "trace_pipe", Mode: 0o440, Open: openPipe, Read: readPipe, Ready: pipeReady, Close: closePipe,
+		Doc: "the events, as text, each read once; a read waits for the next event"},
+	{Path: "tracing_cpumask", Mode: 0o640, Text: cpumaskText, Write: writeCpumask, Doc: "CPUs that are traced, as a hexadecimal mask"},
+	{Path: "tracing_on", Mode: 0o640, Text: tracingOn, Write: writeTracingOn, Doc: "whether the rings record: 0 or 1"},
+}
+
+func constText(s string) func(h *Handle, b []byte) ([]byte, error) {
+	return func(_ *Handle, b []byte) ([]byte, error) { return append(b, s...), nil }
+}
+
+// accept takes any write for nothing, as the kernel's stubs do; acceptAll is the same for files that clear at open.
+func accept(_ *Handle, p []byte) (int, error)    { return len(p), nil }
+func acceptAll(_ *Handle, p []byte) (int, error) { return len(p), nil }
+
+func cpuNames(t *Tracer) (names []string) {
+	for i := range t.cpu {
+		names = append(names, fmt.Sprintf("cpu%d", i))
+	}
+	return names
+}
+
+func coreEvents(*Tracer) (names []string) {
+	for i := range event.Core {
+		names = append(names, event.Core[i].Name)
+	}
+	return names
+}
+
+func optionNames(*Tracer) (names []string) {
+	for i := range optionRows {
+		names = append(names, optionRows[i].name)
+	}
+	return names
+}
+
+// readme is README: the table itself.
+func readme(h *Handle, b []byte) ([]byte, error) {
+	b = append(b, "kscope's tracefs: the files of Linux 6.1's function tracing.\n\n"...)
+	for _, f := range h.T.fs.Rows() {
+		b = fmt.Appendf(b, "  %-28s %s\n", f.Path, f.Doc)
+		if f.Partial != "" {
+			b = fmt.Appendf(b, "  %-28s   (%s)\n", "", f.Partial)
+		}
+	}
+	return b, nil
+}
+
+func coreEvent(name string) *event.Format {
+	for i := range event.Core {
+		if event.Core[i].Name == name {
+			return &event.Core[i]
+		}
+	}
+	panic("BUG: ftrace: no core event " + name)
+}
+
+func eventFormat(h *Handle, b []byte) ([]byte, error) {
+	return append(b, coreEvent(h.Arg).File()...), nil
+}
+
+func eventID(h *Handle, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\n", coreEvent(h.Arg).ID), nil
+}
+
+func savedCmdlines(h *Handle, b []byte) ([]byte, error) { return h.T.cmdline.text(b), nil }
+
+func savedTgids(h *Handle, b []byte) ([]byte, error) { return h.T.tgidText(b), nil }
+
+func cmdlinesSize(h *Handle, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\n", h.T.cmdline.size), nil
+}
+
+func writeCmdlinesSize(h *Handle, p []byte) (int, error) {
+	n, err := parseUint(p, 10)
+	if err == nil {
+		err = h.T.cmdline.resize(n)
+	}
+	h.T.forgetSaved()
+	return len(p), err
+}
+
+func openErrorLog(h *Handle) error {
+	if h.Writable() && h.Flags&oTrunc != 0 {
+		h.T.errs.list = nil
+	}
+	return nil
+}
+
+func errorLogText(h *Handle, b []byte) ([]byte, error) { return h.T.errs.text(b), nil }

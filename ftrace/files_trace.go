@@ -1,0 +1,242 @@
+package ftrace
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kscope/ftrace/ring"
+	"kscope/kernel"
+)
+
+func availableTracers(_ *Handle, b []byte) ([]byte, error) {
+	return append(append(b, strings.Join(Tracers(), " ")...), '\n'), nil
+}
+
+func currentTracer(h *Handle, b []byte) ([]byte, error) {
+	return append(append(b, h.T.current.name...), '\n'), nil
+}
+
+func writeCurrentTracer(h *Handle, p []byte) (int, error) {
+	const maxTracerSize = 100
+	return len(p), h.T.setTracer(string(p[:min(len(p), maxTracerSize)]))
+}
+
+func tracingOn(h *Handle, b []byte) ([]byte, error) { return fmt.Appendf(b, "%d\n", b2i(h.T.on)), nil }
+
+func writeTracingOn(h *Handle, p []byte) (int, error) {
+	n, err := parseUint(p, 10)
+	if err == nil {
+		h.T.on = n != 0
+		if !h.T.on {
+			h.T.wakeReaders(h.VCPU) // a reader that has read something ends now
+		}
+	}
+	return len(p), err
+}
+
+func clockText(h *Handle, b []byte) ([]byte, error) { return h.T.clockText(b), nil }
+
+func writeClock(h *Handle, p []byte) (int, error) {
+	const maxClock = 63
+	if len(p) > maxClock {
+		return 0, kernel.EINVAL
+	}
+	return len(p), h.T.setClock(string(p))
+}
+
+// openTrace is tracing_open: O_TRUNC clears; with pause-on-trace, tracing stops while the file is being read.
+func openTrace(h *Handle) error {
+	if h.Writable() && h.Flags&oTrunc != 0 {
+		for i := range h.T.cpu {
+			if h.CPU < 0 || h.CPU == i {
+				h.T.cpu[i].ring.Reset()
+			}
+		}
+	}
+	if h.Readable() {
+		h.state = h.T.newTraceReader(h.CPU)
+	}
+	return nil
+}
+
+func readTrace(h *Handle, buf []byte) (int, error) {
+	return h.state.(*traceReader).read(h.T, buf), nil
+}
+
+func openPipe(h *Handle) error {
+	h.state = h.T.newPipeReader(h.CPU)
+	h.T.pipes++
+	return nil
+}
+
+func closePipe(h *Handle) error {
+	h.T.pipes--
+	return nil
+}
+
+// readPipe is tracing_read_pipe: what is there, else the end when tracing is off and something was read before, else wait.
+func readPipe(h *Handle, buf []byte) (int, error) {
+	r := h.state.(*pipeReader)
+	if n := r.take(h.T, buf); n > 0 || len(buf) == 0 {
+		return n, nil
+	}
+	if !h.T.on && r.read {
+		return 0, nil
+	}
+	if h.Flags&oNonblock == 0 {
+		h.T.wait.pending = true
+	}
+	return 0, kernel.EAGAIN
+}
+
+func pipeReady(h *Handle) bool {
+	r := h.state.(*pipeReader)
+	return len(r.p.Buf) > 0 || !h.T.empty(r.cpu) || !h.T.on && r.read
+}
+
+// wakeReaders wakes the guest's sleepers on trace_pipe, so that they look again.
+func (t *Tracer) wakeReaders(c *kernel.VCPU) {
+	if t.wait.pending && c != nil {
+		t.wait.pending = false
+		c.RaiseIRQWork()
+	}
+}
+
+func writeMarker(h *Handle, p []byte) (int, error) { return h.T.mark(h.VCPU, p) }
+
+func writeMarkerRaw(h *Handle, p []byte) (int, error) { return h.T.markRaw(h.VCPU, p) }
+
+func bufferSize(h *Handle, b []byte) ([]byte, error) {
+	t, n := h.T, h.T.cpu[0].ring.Len()
+	for i := range t.cpu {
+		if t.cpu[i].ring.Len() != n {
+			return append(b, "X\n"...), nil
+		}
+	}
+	if !t.expanded {
+		return fmt.Appendf(b, "%d (expanded: %d)\n", ring.KB(n), defaultKB), nil
+	}
+	return fmt.Appendf(b, "%d\n", ring.KB(n)), nil
+}
+
+func cpuBufferSize(h *Handle, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\n", ring.KB(h.T.cpu[h.CPU].ring.Len())), nil
+}
+
+func bufferTotal(h *Handle, b []byte) ([]byte, error) {
+	t, sum := h.T, uint64(0)
+	for i := range t.cpu {
+		sum += ring.KB(t.cpu[i].ring.Len())
+	}
+	if !t.expanded {
+		return fmt.Appendf(b, "%d (expanded: %d)\n", sum, defaultKB*len(t.cpu)), nil
+	}
+	return fmt.Appendf(b, "%d\n", sum), nil
+}
+
+func writeBufferSize(h *Handle, p []byte) (int, error) {
+	n, err := parseUint(p, 10)
+	if err == nil {
+		err = h.T.resize(n, h.CPU)
+	}
+	return len(p), err
+}
+
+// cpuStats is tracing_stats_read.
+func cpuStats(h *Handle, b []byte) ([]byte, error) {
+	t, s := h.T, h.T.cpu[h.CPU].ring.Stats()
+	b = fmt.Appendf(b, "entries: %d\noverrun: %d\ncommit overrun: %d\nbytes: %d\n", s.Entries, s.Overrun, s.CommitOverrun, s.Bytes)
+	now := t.now(h.VCPU)
+	if clocks[t.clock].ns {
+		stamp := func(name string, ts uint64) {
+			us := (ts + 500) / 1000
+			b = fmt.Appendf(b, "%s event ts: %5d.%06d\n", name, us/1e6, us%1e6)
+		}
+		stamp("oldest", s.Oldest)
+		us := (now + 500) / 1000
+		b = fmt.Appendf(b, "now ts: %5d.%06d\n", us/1e6, us%1e6)
+	} else {
+		b = fmt.Appendf(b, "oldest event ts: %d\nnow ts: %d\n", s.Oldest, now)
+	}
+	return fmt.Appendf(b, "dropped events: %d\nread events: %d\n", s.Dropped, s.Read), nil
+}
+
+func optionIndex(name string) option {
+	for i := range optionRows {
+		if optionRows[i].name == name {
+			return option(i)
+		}
+	}
+	panic("BUG: ftrace: no option " + name)
+}
+
+func optionText(h *Handle, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\n", b2i(h.T.opt(optionIndex(h.Arg)))), nil
+}
+
+func writeOption(h *Handle, p []byte) (int, error) {
+	n, err := parseUint(p, 10)
+	if err == nil && n > 1 {
+		err = kernel.EINVAL
+	}
+	if err == nil {
+		err = h.T.setOption(optionIndex(h.Arg), n == 1)
+	}
+	return len(p), err
+}
+
+func optionsFile(h *Handle, b []byte) ([]byte, error) { return h.T.optionsText(b), nil }
+
+func writeOptions(h *Handle, p []byte) (int, error) {
+	const maxOption = 63
+	if len(p) > maxOption {
+		return 0, kernel.EINVAL
+	}
+	return len(p), h.T.setOptionWord(string(p))
+}
+
+// cpumaskText prints a mask as %*pb does: hexadecimal, 32 bits a group.
+func cpumaskText(h *Handle, b []byte) ([]byte, error) {
+	n := len(h.T.cpu)
+	mask := uint64(0)
+	for i := range n {
+		mask |= uint64(b2i(!h.T.cpu[i].off)) << i
+	}
+	if n > 32 {
+		b = fmt.Appendf(b, "%0*x,%08x\n", (n-32+3)/4, mask>>32, uint32(mask))
+	} else {
+		b = fmt.Appendf(b, "%0*x\n", (n+3)/4, mask)
+	}
+	return b, nil
+}
+
+// writeCpumask takes groups of up to eight hexadecimal digits with commas between them; see bitmap_parse.
+func writeCpumask(h *Handle, p []byte) (int, error) {
+	text := strings.TrimSpace(string(p))
+	mask := uint64(0)
+	for _, g := range strings.Split(text, ",") {
+		if g == "" || strings.ContainsAny(g, "_+-") {
+			return 0, kernel.EINVAL
+		}
+		if len(g) > 8 {
+			return 0, eoverflow
+		}
+		x, err := strconv.ParseUint(g, 16, 32)
+		if err != nil {
+			return 0, kernel.EINVAL
+		}
+		if mask>>32 != 0 {
+			return 0, eoverflow
+		}
+		mask = mask<<32 | x
+	}
+	n := len(h.T.cpu)
+	if n < 64 && mask>>n != 0 {
+		return 0, eoverflow
+	}
+	for i := range h.T.cpu {
+		h.T.cpu[i].off = mask>>i&1 == 0
+	}
+	return len(p), nil
+}

@@ -1,0 +1,150 @@
+// Package ftrace is dynamic function tracing on the bytes of a kernel.Machine, and the files of tracefs.
+//
+// Main types: [Sites] (one per machine: call sites, ops, trampolines), [Record] (one call site), [Ops] (a callback with its
+// filter and notrace [Hash]), [Tracer] (Linux's trace_array: rings, options, current tracer), [File] (a row of the tracefs
+// table), [Handle] (an open file).
+//
+// The flow:
+//
+//  1. Boot calls gate ftrace_process_locs: every `call __fentry__` of __mcount_loc becomes a nop and a [Record]
+//     (record.go).
+//  2. A tracer registers its Ops. [Sites] computes for each record which ops want it: none (nop), one (a call of that op's
+//     own trampoline) or several (a call of the shared ftrace_caller), and queues the differences at the machine's text
+//     patcher; guest C writes them (ops.go, trampoline.go).
+//  3. The guest runs into a patched site: machine code of the trampoline saves registers and calls a gate, which is Go:
+//     function_trace_call or arch_ftrace_ops_list_func (gates.go). It writes an event into the CPU's ring (write.go).
+//  4. Readers merge the rings by time and print Linux 6.1's text (iter.go, output.go).
+//
+// Everything a user can reach is a file of one table (files_*.go), which the guest opens through the tracefs_* gates and
+// Go opens directly (fs.go). Errors are kernel.Errno with Linux's meaning.
+//
+// All of it belongs to the machine's goroutine. Only the rings' consuming reads may come from another one.
+package ftrace
+
+import (
+	"kscope/ftrace/event"
+	"kscope/ftrace/ring"
+	"kscope/kernel"
+)
+
+// defaultKB is the size of each CPU's ring once it is used (TRACE_BUF_SIZE_DEFAULT >> 10).
+const defaultKB = 1408
+
+// cpuState is what a Tracer keeps for each CPU.
+type cpuState struct {
+	ring    *ring.Buffer
+	off     bool  // taken out by tracing_cpumask
+	busy    uint8 // contexts that are inside the function tracer; see recursion
+	recurse uint64
+	saved   savedTask // the last task whose comm was saved here
+}
+
+// Tracer is one trace instance with its rings: Linux's trace_array.
+type Tracer struct {
+	m      *kernel.Machine
+	sites  *Sites
+	events *event.Set
+	cpu    []cpuState
+	lay    taskLayout
+
+	on       bool // tracing_on
+	expanded bool // the rings have their full size
+	current  *tracerType
+	options  options
+	clock    int // index in clocks
+	counter  uint64
+	global   uint64
+	ops      *Ops // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
+	cmdline  cmdlines
+	tgids    map[int32]int32
+	errs     errorLog
+	pipes    int // open trace_pipe files: they fix the current tracer
+	wait     waiters
+	fs       *FS
+	markIP   uint64
+}
+
+// New attaches a tracer to a machine that has not booted yet and registers its gates.
+func New(m *kernel.Machine) (*Tracer, error) {
+	t := &Tracer{m: m, events: event.NewSet(), on: true, current: &tracers[nopTracer], options: defaultOptions()}
+	var err error
+	if t.sites, err = newSites(m); err != nil {
+		return nil, err
+	}
+	if t.lay, err = newTaskLayout(m); err != nil {
+		return nil, err
+	}
+	t.cpu = make([]cpuState, m.NumCPU())
+	for i := range t.cpu {
+		t.cpu[i].ring = ring.New(ring.MinPages)
+	}
+	t.ops = &Ops{Name: "function", Gate: "function_trace_call"}
+	t.bind(t.ops)
+	t.cmdline.init(defaultCmdlines)
+	if t.markIP, err = markAddress(m); err != nil {
+		return nil, err
+	}
+	t.fs = newFS(t)
+	t.registerGates()
+	m.Attach(t)
+	return t, nil
+}
+
+// Fork copies the tracer for a copy of its machine: kernel.Part.
+func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
+	n := &Tracer{}
+	*n = *t
+	n.m = m
+	n.events = t.events.Fork()
+	n.sites = t.sites.fork(m)
+	n.cpu = append([]cpuState(nil), t.cpu...)
+	for i := range n.cpu {
+		n.cpu[i].ring = t.cpu[i].ring.Clone()
+	}
+	n.ops = n.sites.ForkOf(t.ops)
+	n.bind(n.ops)
+	n.cmdline = t.cmdline.fork()
+	n.tgids = cloneMap(t.tgids)
+	n.errs = t.errs.fork()
+	n.fs = t.fs.fork(n)
+	n.registerGates()
+	return n
+}
+
+// Of finds the tracer that New attached to m.
+func Of(m *kernel.Machine) (*Tracer, bool) { return kernel.PartOf[*Tracer](m) }
+
+// Machine is the machine that is traced.
+func (t *Tracer) Machine() *kernel.Machine { return t.m }
+
+// Sites are the machine's call sites and ops.
+func (t *Tracer) Sites() *Sites { return t.sites }
+
+// Events are the events that the rings may hold; others add theirs.
+func (t *Tracer) Events() *event.Set { return t.events }
+
+// FS is the tracefs of this tracer.
+func (t *Tracer) FS() *FS { return t.fs }
+
+// markAddress is the address that trace_marker's events carry. The write path of this tracefs is a gate, so an image that
+// has no function tracing_mark_write gets the name on a piece of shadow text.
+func markAddress(m *kernel.Machine) (uint64, error) {
+	const name = "tracing_mark_write"
+	if va, ok := m.Symbols().Lookup(name); ok {
+		return va, nil
+	}
+	va, err := m.ShadowAlloc(16, name)
+	if err != nil {
+		return 0, err
+	}
+	m.Symbols().Add(kernel.Sym{Name: name, Addr: va, Size: 16, ELFSize: 16, Kind: 't', Section: ".shadow"})
+	return va, nil
+}
+
+func cloneMap[K comparable, V any](m map[K]V) map[K]V {
+	n := make(map[K]V, len(m))
+	for k, v := range m {
+		n[k] = v
+	}
+	return n
+}

@@ -1,0 +1,205 @@
+package ftrace
+
+import (
+	"strings"
+
+	"kscope/kernel"
+)
+
+// registerGates binds the guest's calls to this tracer; a fork does it again on its machine.
+func (t *Tracer) registerGates() {
+	for _, g := range []struct {
+		name string
+		fn   kernel.Gate
+	}{
+		{"ftrace_process_locs", t.gateProcessLocs},
+		{"function_trace_call", t.sites.GateOwn},
+		{"arch_ftrace_ops_list_func", t.sites.gateList},
+		{"tracefs_lookup", t.fs.gateLookup},
+		{"tracefs_iterate", t.fs.gateIterate},
+		{"tracefs_open", t.fs.gateOpen},
+		{"tracefs_read", t.fs.gateRead},
+		{"tracefs_write", t.fs.gateWrite},
+		{"tracefs_release", t.fs.gateRelease},
+		{"tracefs_readable", t.fs.gateReadable},
+		{"tracefs_mkdir", func(*kernel.VCPU) uint64 { return kernel.EPERM.Ret() }},
+		{"tracefs_rmdir", func(*kernel.VCPU) uint64 { return kernel.EPERM.Ret() }},
+	} {
+		t.m.RegisterGate(g.name, g.fn)
+	}
+}
+
+// ret turns an error into a negative errno; one without an errno is our bug.
+func ret(err error) uint64 {
+	if err == nil {
+		return 0
+	}
+	return errnoOf(err).Ret()
+}
+
+// gateProcessLocs: long ftrace_process_locs(void).
+func (t *Tracer) gateProcessLocs(*kernel.VCPU) uint64 {
+	n, err := t.sites.processLocs()
+	if err != nil {
+		t.sites.recs = nil
+		return ret(err)
+	}
+	return uint64(n)
+}
+
+// GateOwn is the gate that an op's own trampoline calls: (ip, parent_ip, id, regs). Packages whose ops name a gate of
+// their own register it under that name.
+func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
+	if o := s.own(c.Arg(2)); o != nil && o.registered {
+		o.Call(c, c.Arg(0), c.Arg(1), c.Arg(3))
+	}
+	c.Charge(costTrampoline)
+	return 0
+}
+
+// gateList: void arch_ftrace_ops_list_func(ip, parent_ip, op, fregs).
+func (s *Sites) gateList(c *kernel.VCPU) uint64 {
+	s.listFunc(c, c.Arg(0), c.Arg(1), c.Arg(3))
+	c.Charge(costTrampoline + costListOp*uint64(len(s.ops)))
+	return 0
+}
+
+// maxName bounds a name that the guest passes.
+const maxName = 255
+
+// gateLookup: long tracefs_lookup(u64 dir, const char *name, u64 *id, u32 *mode).
+func (fs *FS) gateLookup(c *kernel.VCPU) uint64 {
+	dir := fs.nodes[c.Arg(0)]
+	if dir == nil {
+		return kernel.ENOENT.Ret()
+	}
+	name, err := fs.t.m.Str(c.Arg(1), maxName+1)
+	if err != nil {
+		return kernel.EFAULT.Ret()
+	}
+	n := dir.child(name)
+	if n == nil {
+		return kernel.ENOENT.Ret()
+	}
+	return ret(fs.put(c.Arg(2), c.Arg(3), n))
+}
+
+// put stores a node's id and mode where the guest wants them; a null pointer asks for nothing.
+func (fs *FS) put(id, mode uint64, n *node) error {
+	if id != 0 {
+		if err := fs.t.m.PutU64(id, n.id); err != nil {
+			return err
+		}
+	}
+	if mode != 0 {
+		return fs.t.m.PutU32(mode, n.mode())
+	}
+	return nil
+}
+
+// gateIterate: long tracefs_iterate(u64 dir, u64 index, char *name, u64 *id, u32 *mode): 1, or 0 behind the last name.
+func (fs *FS) gateIterate(c *kernel.VCPU) uint64 {
+	dir := fs.nodes[c.Arg(0)]
+	if dir == nil {
+		return kernel.ENOENT.Ret()
+	}
+	i := c.Arg(1)
+	if i >= uint64(len(dir.kids)) {
+		return 0
+	}
+	n := dir.kids[i]
+	if err := fs.t.m.Write(c.Arg(2), append([]byte(n.name), 0)); err != nil {
+		return ret(err)
+	}
+	if err := fs.put(c.Arg(3), c.Arg(4), n); err != nil {
+		return ret(err)
+	}
+	return 1
+}
+
+// gateOpen: long tracefs_open(u64 id, u32 flags, u64 *handle).
+func (fs *FS) gateOpen(c *kernel.VCPU) uint64 {
+	n := fs.nodes[c.Arg(0)]
+	if n == nil {
+		return kernel.ENOENT.Ret()
+	}
+	h, err := fs.openNode(c, n, uint32(c.Arg(1)))
+	if err != nil {
+		return ret(err)
+	}
+	fs.lastFD++
+	fs.open[fs.lastFD] = h
+	return ret(fs.t.m.PutU64(c.Arg(2), fs.lastFD))
+}
+
+// maxIO bounds the buffer of one call.
+const maxIO = 1 << 20
+
+// gateRead: long tracefs_read(u64 handle, char *kbuf, u64 len, u64 pos).
+func (fs *FS) gateRead(c *kernel.VCPU) uint64 {
+	h := fs.open[c.Arg(0)]
+	if h == nil {
+		return kernel.EBADF.Ret()
+	}
+	h.VCPU = c
+	buf := make([]byte, min(c.Arg(2), maxIO))
+	n, err := h.Read(buf, c.Arg(3))
+	if err != nil {
+		return ret(err)
+	}
+	if err := fs.t.m.Write(c.Arg(1), buf[:n]); err != nil {
+		return ret(err)
+	}
+	c.ChargeWork(uint64(n) / 4) // what the guest would take to format it
+	return uint64(n)
+}
+
+// gateWrite: long tracefs_write(u64 handle, const char *kbuf, u64 len, u64 pos).
+func (fs *FS) gateWrite(c *kernel.VCPU) uint64 {
+	h := fs.open[c.Arg(0)]
+	if h == nil {
+		return kernel.EBADF.Ret()
+	}
+	h.VCPU = c
+	buf := make([]byte, min(c.Arg(2), maxIO))
+	if err := fs.t.m.Read(c.Arg(1), buf); err != nil {
+		return ret(err)
+	}
+	n, err := h.Write(buf)
+	if err != nil {
+		return ret(err)
+	}
+	return uint64(n)
+}
+
+// gateRelease: long tracefs_release(u64 handle).
+func (fs *FS) gateRelease(c *kernel.VCPU) uint64 {
+	h := fs.open[c.Arg(0)]
+	if h == nil {
+		return kernel.EBADF.Ret()
+	}
+	delete(fs.open, c.Arg(0))
+	h.VCPU = c
+	return ret(h.Close())
+}
+
+// gateReadable: long tracefs_readable(u64 handle): whether a read would not wait. When it would, the next event wakes.
+func (fs *FS) gateReadable(c *kernel.VCPU) uint64 {
+	h := fs.open[c.Arg(0)]
+	if h == nil || h.File.Ready == nil || h.File.Ready(h) {
+		return 1
+	}
+	fs.t.wait.pending = true
+	return 0
+}
+
+// Waiting names the files that are open for blocking reads, for the report of a machine in which nothing can run.
+func (fs *FS) Waiting() string {
+	var names []string
+	for fd := uint64(1); fd <= fs.lastFD; fd++ {
+		if h := fs.open[fd]; h != nil && h.File.Ready != nil && !h.File.Ready(h) {
+			names = append(names, strings.Replace(h.File.Path, "*", h.Arg, 1))
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,121 @@
+package ftrace
+
+import "kscope/ftrace/ring"
+
+// entry is one event on its way out: which CPU, when, what.
+type entry struct {
+	cpu int
+	ring.Event
+	missed bool // the reader was overtaken: an unknown number is lost before it
+}
+
+// merger reads the rings of some CPUs as one sequence by time; at equal times the lowest CPU goes first, as in
+// __find_next_entry of kernel/trace/trace.c. It does not consume.
+type merger struct {
+	cpus []mergeCPU
+}
+
+type mergeCPU struct {
+	cpu    int
+	it     ring.Iter
+	head   ring.Event
+	ok     bool
+	missed bool
+}
+
+// merge starts at the oldest events of the CPUs.
+func (t *Tracer) merge(cpu int) *merger {
+	m := &merger{}
+	for i := range t.cpu {
+		if cpu < 0 || cpu == i {
+			m.cpus = append(m.cpus, mergeCPU{cpu: i, it: t.cpu[i].ring.Iterate()})
+		}
+	}
+	return m
+}
+
+// next gives the next event; false when there is none now. Its data is valid until a ring is written.
+func (m *merger) next() (e entry, ok bool) {
+	var best *mergeCPU
+	for i := range m.cpus {
+		c := &m.cpus[i]
+		if !c.ok {
+			if c.head, c.ok = c.it.Next(); !c.ok {
+				continue
+			}
+			c.missed = c.it.Missed()
+		}
+		if best == nil || c.head.TS < best.head.TS {
+			best = c
+		}
+	}
+	if best == nil {
+		return e, false
+	}
+	best.ok = false
+	return entry{cpu: best.cpu, Event: best.head, missed: best.missed}, true
+}
+
+// refresh drops the events that were looked at but not given out: the guest has run since, and their bytes may be gone.
+// They are found again.
+func (m *merger) refresh() {
+	for i := range m.cpus {
+		if c := &m.cpus[i]; c.ok {
+			c.ok = false
+			c.it.Back()
+		}
+	}
+}
+
+// empty says whether the CPUs' rings hold nothing to read.
+func (t *Tracer) empty(cpu int) bool {
+	for i := range t.cpu {
+		if cpu < 0 || cpu == i {
+			if _, _, ok := t.cpu[i].ring.Peek(); ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// consume takes the oldest event out of the rings.
+func (t *Tracer) consume(cpu int, buf []byte) (e entry, ok bool) {
+	best := -1
+	var least uint64
+	for i := range t.cpu {
+		if cpu < 0 || cpu == i {
+			if ts, _, ok := t.cpu[i].ring.Peek(); ok && (best < 0 || ts < least) {
+				best, least = i, ts
+			}
+		}
+	}
+	if best < 0 {
+		return e, false
+	}
+	e.cpu = best
+	e.Event, ok = t.cpu[best].ring.Consume(buf)
+	return e, ok
+}
+
+// counts gives the numbers of the header: events that can be read, and events written in all.
+func (t *Tracer) counts(cpu int) (entries, total uint64) {
+	for i := range t.cpu {
+		if cpu < 0 || cpu == i {
+			s := t.cpu[i].ring.Stats()
+			entries += s.Entries
+			total += s.Entries + s.Overrun
+		}
+	}
+	return entries, total
+}
+
+// overruns says whether any of the CPUs has overwritten events.
+func (t *Tracer) overruns() bool {
+	for i := range t.cpu {
+		if t.cpu[i].ring.Stats().Overrun > 0 {
+			return true
+		}
+	}
+	return false
+}

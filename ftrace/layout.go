@@ -1,0 +1,56 @@
+package ftrace
+
+import (
+	"fmt"
+	"unsafe"
+
+	"kscope/kernel"
+)
+
+// taskLayout is where struct task_struct keeps what a record needs, read from the image's DWARF.
+type taskLayout struct {
+	flags, pid, tgid, comm uint64
+	migrate                uint64
+	hasMigrate             bool
+}
+
+func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
+	task := m.Types().Struct("task_struct")
+	if task == nil {
+		return l, fmt.Errorf("ftrace: the image has no struct task_struct: %w", kernel.ENOEXEC)
+	}
+	off := func(name string) uint64 { return uint64(task.Field(name).Offset) }
+	// thread_info is the first member and flags its first word (THREAD_INFO_IN_TASK).
+	l.flags = 0
+	l.pid, l.tgid, l.comm = off("pid"), off("tgid"), off("comm")
+	for _, f := range task.Fields {
+		if f.Name == "migration_disabled" {
+			l.hasMigrate, l.migrate = true, uint64(f.Offset)
+		}
+	}
+	return l, nil
+}
+
+// hot reads guest memory on the path of every event. It is the package's only unsafe: kernel.HostPtr costs a fifth of
+// kernel.Read, and it is called for each field, since two fields may lie in frames far apart on the host.
+type hot struct{ m *kernel.Machine }
+
+func (h hot) u32(va uint64) uint32 {
+	if p := h.m.HostPtr(va); p != nil {
+		return *(*uint32)(p)
+	}
+	return 0
+}
+
+func (h hot) i32(va uint64) int32 { return int32(h.u32(va)) }
+
+// comm reads 16 bytes, which slab alignment keeps in one frame or which straddle two.
+func (h hot) comm(va uint64) (c [16]byte) {
+	if va&4095 <= 4096-16 {
+		if p := h.m.HostPtr(va); p != nil {
+			return *(*[16]byte)(unsafe.Pointer(p))
+		}
+	}
+	_ = h.m.Read(va, c[:])
+	return c
+}

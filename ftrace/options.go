@@ -1,0 +1,182 @@
+package ftrace
+
+import (
+	"strings"
+
+	"kscope/kernel"
+)
+
+// option is a bit of trace_options.
+type option uint
+
+// The options in Linux's order; see TRACE_FLAGS in kernel/trace/trace.h.
+const (
+	optPrintParent option = iota
+	optSymOffset
+	optSymAddr
+	optVerbose
+	optRaw
+	optHex
+	optBin
+	optBlock
+	optPrintk
+	optAnnotate
+	optUserStack
+	optSymUserobj
+	optPrintkMsgOnly
+	optContextInfo
+	optLatencyFmt
+	optRecordCmd
+	optRecordTgid
+	optOverwrite
+	optDisableOnFree
+	optIrqInfo
+	optMarkers
+	optEventFork
+	optPauseOnTrace
+	optHashPtr
+	optFunction
+	optFunctionFork
+	optDisplayGraph
+	optStacktrace
+	optNopAccept
+	optNopRefuse
+	optFuncStack
+	optFuncNoRepeats
+	numOptions
+)
+
+type options uint64
+
+// optionRow tells an option's name, its state at boot, and why it cannot leave that state.
+type optionRow struct {
+	name   string
+	on     bool
+	tracer string                         // "": of every tracer; else listed in trace_options with that tracer only
+	why    string                         // not "": writing the other state is EINVAL, for this reason
+	set    func(t *Tracer, on bool) error // after the bit has changed; nil: nothing more to do
+}
+
+var optionRows = [numOptions]optionRow{
+	optPrintParent:   {name: "print-parent", on: true},
+	optSymOffset:     {name: "sym-offset"},
+	optSymAddr:       {name: "sym-addr"},
+	optVerbose:       {name: "verbose"},
+	optRaw:           {name: "raw"},
+	optHex:           {name: "hex"},
+	optBin:           {name: "bin"},
+	optBlock:         {name: "block", why: "trace_pipe_raw is not there yet"},
+	optPrintk:        {name: "trace_printk", on: true},
+	optAnnotate:      {name: "annotate", on: true},
+	optUserStack:     {name: "userstacktrace", why: "no user stacks"},
+	optSymUserobj:    {name: "sym-userobj", why: "no user stacks"},
+	optPrintkMsgOnly: {name: "printk-msg-only"},
+	optContextInfo:   {name: "context-info", on: true},
+	optLatencyFmt:    {name: "latency-format", why: "not there yet"},
+	optRecordCmd:     {name: "record-cmd", on: true},
+	optRecordTgid:    {name: "record-tgid", set: (*Tracer).setRecordTgid},
+	optOverwrite:     {name: "overwrite", on: true, set: (*Tracer).setOverwrite},
+	optDisableOnFree: {name: "disable_on_free", why: "free_buffer is not there yet"},
+	optIrqInfo:       {name: "irq-info", on: true},
+	optMarkers:       {name: "markers", on: true},
+	optEventFork:     {name: "event-fork", why: "set_event_pid is not there yet"},
+	optPauseOnTrace:  {name: "pause-on-trace"},
+	optHashPtr:       {name: "hash-ptr", on: true, why: "no event prints a pointer yet"},
+	optFunction:      {name: "function-trace", on: true, set: (*Tracer).setFunctionTrace},
+	optFunctionFork:  {name: "function-fork", why: "set_ftrace_pid is not there yet"},
+	optDisplayGraph:  {name: "display-graph", why: "function_graph is not there yet"},
+	optStacktrace:    {name: "stacktrace", why: "events have no stacks yet"},
+	optNopAccept:     {name: "test_nop_accept", tracer: "nop"},
+	optNopRefuse:     {name: "test_nop_refuse", tracer: "nop", why: "it is there to be refused"},
+	optFuncStack:     {name: "func_stack_trace", tracer: "function", why: "not there yet"},
+	optFuncNoRepeats: {name: "func-no-repeats", tracer: "function", why: "not there yet"},
+}
+
+func defaultOptions() (o options) {
+	for i := range optionRows {
+		if optionRows[i].on {
+			o |= 1 << i
+		}
+	}
+	return o
+}
+
+func (t *Tracer) opt(o option) bool { return t.options>>o&1 != 0 }
+
+// setOption changes one option.
+func (t *Tracer) setOption(o option, on bool) error {
+	row := &optionRows[o]
+	switch {
+	case t.opt(o) == on:
+		return nil
+	case row.why != "":
+		return kernel.EINVAL
+	}
+	t.options ^= 1 << o
+	if row.set != nil {
+		return row.set(t, on)
+	}
+	return nil
+}
+
+// setOptionWord is a write of trace_options: a name, or "no" and a name. Options of other tracers are unknown then.
+func (t *Tracer) setOptionWord(word string) error {
+	word = strings.TrimSpace(word)
+	on := true
+	if rest, ok := strings.CutPrefix(word, "no"); ok {
+		word, on = rest, false
+	}
+	for i := range optionRows {
+		if row := &optionRows[i]; row.name == word && (row.tracer == "" || row.tracer == t.current.name) {
+			return t.setOption(option(i), on)
+		}
+	}
+	return kernel.EINVAL
+}
+
+func (t *Tracer) optionsText(b []byte) []byte {
+	for i := range optionRows {
+		row := &optionRows[i]
+		if row.tracer != "" && row.tracer != t.current.name {
+			continue
+		}
+		if !t.opt(option(i)) {
+			b = append(b, "no"...)
+		}
+		b = append(append(b, row.name...), '\n')
+	}
+	return b
+}
+
+func (t *Tracer) setOverwrite(on bool) error {
+	for i := range t.cpu {
+		t.cpu[i].ring.SetOverwrite(on)
+	}
+	return nil
+}
+
+func (t *Tracer) setRecordTgid(bool) error {
+	if t.tgids == nil {
+		t.tgids = map[int32]int32{}
+	}
+	t.forgetSaved()
+	return nil
+}
+
+// setFunctionTrace takes the current tracer off its functions, or puts it back.
+func (t *Tracer) setFunctionTrace(on bool) error {
+	if t.current != &tracers[functionTracer] {
+		return nil
+	}
+	if on {
+		return t.sites.Register(t.ops)
+	}
+	return t.sites.Unregister(t.ops)
+}
+
+// forgetSaved makes each CPU save its task's name again.
+func (t *Tracer) forgetSaved() {
+	for i := range t.cpu {
+		t.cpu[i].saved = savedTask{}
+	}
+}

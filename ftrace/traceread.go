@@ -1,0 +1,119 @@
+package ftrace
+
+// traceReader makes the file trace, chunk by chunk: the header, then an event a line. It does not consume, and it follows
+// the rings while they grow, so that reading all of it need not end when the reading is traced.
+type traceReader struct {
+	cpu   int
+	p     *printer
+	m     *merger
+	begun bool
+}
+
+func (t *Tracer) newTraceReader(cpu int) *traceReader {
+	return &traceReader{cpu: cpu}
+}
+
+// seqSize is the buffer of a seq_file: a read returns whole lines, as many as fit, or one longer line.
+const seqSize = 4096
+
+// fill makes p.Buf hold the next lines, up to size bytes; nothing at the end.
+func (r *traceReader) fill(t *Tracer, size int) {
+	if r.p == nil {
+		r.p, r.m = newPrinter(t), t.merge(r.cpu)
+		r.p.annotate = t.overruns()
+	}
+	r.p.t = t
+	r.m.refresh()
+	if !r.begun {
+		r.begun = true
+		r.p.header(r.cpu)
+	}
+	for len(r.p.Buf) < size {
+		e, ok := r.m.next()
+		if !ok {
+			return
+		}
+		r.p.line(&e)
+	}
+}
+
+// read copies the next bytes to buf. Lines are never split unless one alone is longer than buf.
+func (r *traceReader) read(t *Tracer, buf []byte) int {
+	size := min(len(buf), seqSize)
+	if r.p == nil || len(r.p.Buf) < size {
+		r.fill(t, size)
+	}
+	b := r.p.Buf
+	n := min(len(b), size)
+	if n < len(b) {
+		for i := n; i > 0; i-- {
+			if b[i-1] == '\n' {
+				n = i
+				break
+			}
+		}
+	}
+	copy(buf, b[:n])
+	r.p.Buf = append(b[:0], b[n:]...)
+	return n
+}
+
+// Text is the file trace, of one CPU or, with cpu < 0, of all. Reading it here does not run the guest.
+func (t *Tracer) Text(cpu int) string {
+	r := t.newTraceReader(cpu)
+	r.fill(t, int(^uint(0)>>1))
+	return string(r.p.Buf)
+}
+
+// pipeReader makes trace_pipe: it consumes.
+type pipeReader struct {
+	cpu  int
+	p    *printer
+	data []byte
+	read bool // something was read: the end may come
+}
+
+func (t *Tracer) newPipeReader(cpu int) *pipeReader { return &pipeReader{cpu: cpu, p: newPrinter(t)} }
+
+// take copies what is there to buf, consuming events, at most a page a time; see tracing_read_pipe.
+func (r *pipeReader) take(t *Tracer, buf []byte) int {
+	r.p.t = t
+	size := min(len(buf), seqSize-1)
+	for left := len(r.p.Buf) > 0; !left && len(r.p.Buf) < size; {
+		e, ok := t.consume(r.cpu, r.data)
+		if !ok {
+			break
+		}
+		r.data = e.Data
+		r.p.line(&e)
+		r.read = true
+	}
+	n := copy(buf[:size], r.p.Buf)
+	r.p.Buf = append(r.p.Buf[:0], r.p.Buf[n:]...)
+	return n
+}
+
+func (r *traceReader) fork(t *Tracer) any {
+	n := *r
+	if r.p != nil {
+		n.p = r.p.fork(t)
+		n.m = &merger{cpus: append([]mergeCPU(nil), r.m.cpus...)}
+		n.m.refresh()
+		for i := range n.m.cpus {
+			c := &n.m.cpus[i]
+			c.it = c.it.On(t.cpu[c.cpu].ring)
+		}
+	}
+	return &n
+}
+
+func (r *pipeReader) fork(t *Tracer) any {
+	return &pipeReader{cpu: r.cpu, p: r.p.fork(t), read: r.read}
+}
+
+func (p *printer) fork(t *Tracer) *printer {
+	n := newPrinter(t)
+	n.Buf = append([]byte(nil), p.Buf...)
+	n.annotate, n.index, n.started = p.annotate, p.index, cloneMap(p.started)
+	return n
+}

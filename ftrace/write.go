@@ -1,0 +1,158 @@
+package ftrace
+
+import (
+	"kscope/ftrace/event"
+	"kscope/kernel"
+)
+
+// The parts of __preempt_count; see include/linux/preempt.h.
+const (
+	softirqOffset = 0x100
+	softirqMask   = 0xff00
+	hardirqMask   = 0xf0000
+	nmiMask       = 0xf00000
+	noResched     = 1 << 31 // x86 keeps it inverted
+
+	tifNeedResched = 1 << 3
+)
+
+// header makes the common part of a record, as tracing_gen_ctx_irq_test does in kernel/trace/trace.c.
+func (t *Tracer) header(c *kernel.VCPU, id uint16) event.Header {
+	task, pc := c.CurrentAddr(), c.PreemptCount()
+	mem := hot{t.m}
+	h := event.Header{Type: id, PID: mem.i32(task + t.lay.pid), Preempt: uint8(min(pc&0xff, 15))}
+	if c.IRQsOff() {
+		h.Flags |= event.IRQsOff
+	}
+	if pc&nmiMask != 0 {
+		h.Flags |= event.NMI
+	}
+	if pc&hardirqMask != 0 {
+		h.Flags |= event.HardIRQ
+	}
+	if pc&softirqOffset != 0 {
+		h.Flags |= event.SoftIRQ
+	}
+	if pc&(softirqMask&^softirqOffset) != 0 {
+		h.Flags |= event.BHOff
+	}
+	if mem.u32(task+t.lay.flags)&tifNeedResched != 0 {
+		h.Flags |= event.NeedResched
+	}
+	if pc&noResched == 0 {
+		h.Flags |= event.PreemptResched
+	}
+	if t.lay.hasMigrate {
+		h.Preempt |= uint8(min(mem.u32(task+t.lay.migrate)&0xffff, 15)) << 4
+	}
+	return h
+}
+
+// context is the bit of the context that a CPU is in, for recursion guards: see trace_get_context_bit.
+func context(pc uint32) uint8 {
+	switch {
+	case pc&nmiMask != 0:
+		return 8
+	case pc&hardirqMask != 0:
+		return 4
+	case pc&softirqOffset != 0:
+		return 2
+	}
+	return 1
+}
+
+// reserve opens an event of n bytes on c's CPU; false when tracing is off or the ring refuses it.
+func (t *Tracer) reserve(c *kernel.VCPU, n int) ([]byte, bool) {
+	p := &t.cpu[c.ID]
+	if !t.on || p.off {
+		return nil, false
+	}
+	return p.ring.Reserve(t.now(c), n)
+}
+
+// commit closes it and does what Linux does for each event: note the task's name, wake readers.
+func (t *Tracer) commit(c *kernel.VCPU, pid int32) {
+	t.cpu[c.ID].ring.Commit()
+	if t.recordsCmdline() {
+		t.saveTask(c, pid)
+	}
+	if t.wait.pending {
+		t.wait.pending = false
+		c.RaiseIRQWork()
+	}
+}
+
+// Emit writes one event of n bytes: fill gets the record and its header, already put in place. It is how other packages
+// (probes, tracepoints) write. False: not recorded.
+func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) bool {
+	d, ok := t.reserve(c, n)
+	if !ok {
+		return false
+	}
+	h := t.header(c, id)
+	h.Put(d)
+	fill(d)
+	t.commit(c, h.PID)
+	c.Charge(costEvent)
+	return true
+}
+
+// traceFunction is function_trace_call.
+func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
+	p := &t.cpu[c.ID]
+	bit := context(c.PreemptCount())
+	if p.busy&bit != 0 {
+		p.recurse++
+		return
+	}
+	p.busy |= bit
+	if d, ok := t.reserve(c, event.FunctionSize); ok {
+		h := t.header(c, event.IDFunction)
+		event.PutFunction(d, h, ip, parent)
+		t.commit(c, h.PID)
+		c.Charge(costEvent)
+	}
+	p.busy &^= bit
+}
+
+// mark writes text into the ring, at most 1024 bytes of it, as tracing_mark_write.
+func (t *Tracer) mark(c *kernel.VCPU, text []byte) (int, error) {
+	if !t.opt(optMarkers) {
+		return 0, kernel.EINVAL
+	}
+	text = text[:min(len(text), 1024)]
+	if len(text) == 0 {
+		return 0, nil
+	}
+	d, ok := t.reserve(c, event.PrintSize(len(text)))
+	if !ok {
+		return 0, kernel.EBADF
+	}
+	h := t.header(c, event.IDPrint)
+	event.PutPrint(d, h, t.markIP, text)
+	t.commit(c, h.PID)
+	c.Charge(costEvent)
+	return len(text), nil
+}
+
+// markRaw writes binary data with an id in front, as tracing_mark_raw_write.
+func (t *Tracer) markRaw(c *kernel.VCPU, data []byte) (int, error) {
+	if !t.opt(optMarkers) || len(data) < 4 || len(data) > 3*1024 {
+		return 0, kernel.EINVAL
+	}
+	d, ok := t.reserve(c, 8+max(len(data), 4+len("<faulted>")))
+	if !ok {
+		return 0, kernel.EBADF
+	}
+	h := t.header(c, event.IDRawData)
+	h.Put(d)
+	clear(d[8+copy(d[8:], data):])
+	t.commit(c, h.PID)
+	c.Charge(costEvent)
+	return len(data), nil
+}
+
+// waiters are the guest's sleepers on trace_pipe: they are woken once, by the next event.
+type waiters struct {
+	pending bool
+}
