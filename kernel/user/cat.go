@@ -14,9 +14,10 @@ type catFormat struct {
 	mid   bool // in the middle of a line
 }
 
-var catOptions = []option{{'A', "show-all", false, 0}, {'b', "number-nonblank", false, 0}, {'e', "", false, 0}, {'E', "show-ends", false, 0},
-	{'n', "number", false, 0}, {'s', "squeeze-blank", false, 0}, {'t', "", false, 0}, {'T', "show-tabs", false, 0}, {'u', "", false, 0},
-	{'v', "show-nonprinting", false, 0}}
+// catOptions are in the order in which messages about ambiguous prefixes list them.
+var catOptions = []option{{'b', "number-nonblank", false, 0}, {'n', "number", false, 0}, {'s', "squeeze-blank", false, 0},
+	{'v', "show-nonprinting", false, 0}, {'E', "show-ends", false, 0}, {'T', "show-tabs", false, 0}, {'A', "show-all", false, 0},
+	{'e', "", false, 0}, {'t', "", false, 0}, {'u', "", false, 0}}
 
 func cat(c *cmd) int {
 	found, files, status, done := c.parse(catOptions, 1)
