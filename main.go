@@ -14,7 +14,9 @@ import (
 	"strings"
 
 	"kscope/builtins"
+	"kscope/ftrace"
 	"kscope/kernel"
+	"kscope/kernel/user"
 	"kscope/lang"
 )
 
@@ -75,11 +77,18 @@ func (p *program) host(out io.Writer, dir string) *lang.Host {
 
 // boot makes a booted machine: the kernel, then what hangs off it.
 func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
-	m, err := p.snaps.Machine(cfg, func(m *kernel.Machine) error { return nil })
+	cfg.Initrd = user.Initrd()
+	m, err := p.snaps.Machine(cfg, func(m *kernel.Machine) error {
+		if _, err := user.New(m); err != nil {
+			return err
+		}
+		_, err := ftrace.New(m)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return builtins.NewGuest(m), nil
+	return builtins.NewGuest(m)
 }
 
 // batch runs a script or an expression. Output to a file or pipe is buffered, and flushed before an error is reported.

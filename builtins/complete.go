@@ -19,8 +19,15 @@ func completions() []candidates {
 	symbols := func(g *Guest, _ string) []string { return g.symbolNames("") }
 	text := func(g *Guest, _ string) []string { return g.symbolNames("tTwW") }
 	data := func(g *Guest, _ string) []string { return g.symbolNames("dDbBrRaAvV") }
-	files := func(g *Guest, prefix string) []string { return g.paths("", prefix) }
-	trace := func(g *Guest, prefix string) []string { return g.paths(tracingDir, prefix) }
+	files := func(g *Guest, prefix string) []string { return g.paths(prefix) }
+	trace := func(g *Guest, prefix string) []string {
+		dir, _ := path.Split(prefix)
+		var names []string
+		for _, n := range g.traceNames(dir) {
+			names = append(names, dir+n)
+		}
+		return names
+	}
 	programs := func(g *Guest, _ string) []string { return g.names("/bin") }
 	fixed := func(names ...string) func(*Guest, string) []string {
 		return func(*Guest, string) []string { return names }
@@ -55,7 +62,7 @@ func (e *Env) Strings(p lang.Place) []string {
 			return nil
 		}
 		if strings.HasPrefix(p.Call, "kernel.exec") && p.Arg > 0 {
-			return g.paths("", p.Prefix) // arguments are mostly files
+			return g.paths(p.Prefix) // arguments are mostly files
 		}
 		return row.names(g, p.Prefix)
 	}
@@ -81,15 +88,14 @@ func (g *Guest) symbolNames(kinds string) []string {
 }
 
 // paths completes a path: the entries of the directory that prefix is in, directories with a slash.
-func (g *Guest) paths(root, prefix string) []string {
+func (g *Guest) paths(prefix string) []string {
 	dir, _ := path.Split(prefix)
-	at := root + dir
-	if at == "" {
+	if dir == "" {
 		return []string{"/"}
 	}
 	var names []string
 	_ = g.guard(func() error {
-		entries, err := g.M.ListDir(at)
+		entries, err := g.M.ListDir(dir)
 		for _, e := range entries {
 			if e.Type == dtDir {
 				e.Name += "/"

@@ -1,24 +1,29 @@
 package builtins
 
 import (
-	"errors"
+	"fmt"
 
+	"kscope/ftrace"
 	"kscope/kernel"
 )
 
 // Guest is a booted machine with its companions.
 type Guest struct {
 	M *kernel.Machine
+	T *ftrace.Tracer
 
 	env   *Env
 	procs map[int]*process // programs that scripts started
-	sites map[uint64]bool  // functions with an ftrace call site
 	err   error            // of a Starlark program, until a run reports it
 }
 
-// NewGuest wraps a booted machine.
-func NewGuest(m *kernel.Machine) *Guest {
-	return &Guest{M: m, procs: map[int]*process{}}
+// NewGuest wraps a booted machine with the parts that it was made with.
+func NewGuest(m *kernel.Machine) (*Guest, error) {
+	t, ok := ftrace.Of(m)
+	if !ok {
+		return nil, fmt.Errorf("the machine has no tracer")
+	}
+	return &Guest{M: m, T: t, procs: map[int]*process{}}, nil
 }
 
 // guard marks the machine as running while fn drives it, so that Ctrl-C reaches it.
@@ -29,10 +34,12 @@ func (g *Guest) guard(fn func() error) error {
 }
 
 // fork copies the machine; programs that are under way go on in the copy too, and what they write is kept apart.
-func (g *Guest) fork(seed uint64) *Guest {
-	n := NewGuest(g.M.Fork(seed))
-	n.env = g.env
-	return n
+func (g *Guest) fork(seed uint64) (*Guest, error) {
+	n, err := NewGuest(g.M.Fork(seed))
+	if err == nil {
+		n.env = g.env
+	}
+	return n, err
 }
 
 // programError is the error of a Starlark program that failed during the last run.
@@ -42,11 +49,8 @@ func (g *Guest) programError() error {
 	return err
 }
 
-// traceable tells whether a function has a call site that ftrace can patch.
-func (g *Guest) traceable(addr uint64) bool { return g.sites[addr] }
-
-// hostTrace is the file trace as the host sees it, without running the guest.
-func (g *Guest) hostTrace() (string, error) { return "", errors.New("not there yet") }
-
-// readPipe takes up to n lines (0: all there are) out of a trace_pipe.
-func (g *Guest) readPipe(file string, n int) (string, error) { return g.readTrace(file) }
+// traceable tells whether a function has a call site that ftrace can patch; addr is its symbol or the site itself.
+func (g *Guest) traceable(addr uint64) bool {
+	_, ok := g.T.Sites().At(addr)
+	return ok
+}

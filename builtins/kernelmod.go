@@ -97,7 +97,11 @@ func kernelFork(c *call) (starlark.Value, error) {
 	if c.g.M.Running() != nil {
 		return nil, c.errorf("the machine is running; fork it from outside its programs and handlers")
 	}
-	return &machine{c.g.fork(n)}, nil
+	g, err := c.g.fork(n)
+	if err != nil {
+		return nil, c.fail(err, "", nil)
+	}
+	return &machine{g}, nil
 }
 
 // kernelCPUs shows the CPUs as they stand.

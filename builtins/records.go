@@ -3,126 +3,99 @@ package builtins
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
 
+	"kscope/ftrace"
+	"kscope/ftrace/event"
 	"kscope/kernel"
 	"kscope/lang"
 )
 
-// traceLine is an event of the file trace: "  cat-101   [001] ..... 1.000123: vfs_read <-ksys_read"; the flags are there
-// when irq-info is on (see trace_print_context in kernel/trace/trace_output.c).
-var traceLine = regexp.MustCompile(`^ *(.+)-(\d+) +\[(\d+)\] (?:([^ :]{5}) )? *(\d+(?:\.\d+)?): (.*)$`)
-
-// functionText is a function event; eventText is any other, which begins with its name.
-var (
-	functionText = regexp.MustCompile(`^(.+?) <-(.+)$`)
-	eventText    = regexp.MustCompile(`^(\w+): (.*)$`)
-	lostText     = regexp.MustCompile(`^CPU:(\d+) \[LOST (\d+) EVENTS\]`)
-)
-
-// parseRecords makes Records from trace text. lost counts the events that were overwritten just before each one.
-func parseRecords(text string) []*record {
-	var out []*record
-	lost := map[int]int{}
-	for _, line := range strings.Split(text, "\n") {
-		if m := lostText.FindStringSubmatch(line); m != nil {
-			cpu, _ := strconv.Atoi(m[1])
-			lost[cpu], _ = strconv.Atoi(m[2])
-			continue
-		}
-		m := traceLine.FindStringSubmatch(line)
-		if m == nil || strings.HasPrefix(line, "#") {
-			continue
-		}
-		cpu, _ := strconv.Atoi(m[3])
-		r := recordOf(line, m, cpu)
-		r.fields = append(r.fields, field{"seq", num(len(out))}, field{"lost", num(lost[cpu])})
-		delete(lost, cpu)
-		out = append(out, r)
+// eventRecord is the value Record: what every event has, then the event's own fields by the names of its format file.
+func (g *Guest) eventRecord(r *ftrace.Rec, seq int) *record {
+	name := "unknown"
+	if r.Format != nil {
+		name = r.Format.Name
 	}
-	return out
+	rec := &record{typ: "Record", text: r.Line, fields: []field{
+		{"ts", unum(r.TS)}, {"cpu", num(r.CPU)}, {"pid", num(r.Header.PID)}, {"comm", str(r.Comm)},
+		{"flags", flagsRecord(r.Header)}, {"event", str(name)}, {"text", str(r.Text)}, {"seq", num(seq)},
+		{"lost", unum(r.Lost)},
+	}}
+	if name == "function" {
+		fn, parent, _ := strings.Cut(r.Text, " <-")
+		rec.fields = append(rec.fields, field{"func", str(strings.TrimSpace(fn))}, field{"parent", str(parent)})
+	}
+	if r.Format != nil {
+		fields := r.Format.Fields
+		for i := range fields {
+			if v, ok := fields[i].Decode(r.Data); ok {
+				rec.fields = append(rec.fields, field{fields[i].Name, fieldValue(v)})
+			}
+		}
+	}
+	return rec
 }
 
-// recordOf makes one Record from a matched line.
-func recordOf(line string, m []string, cpu int) *record {
-	pid, _ := strconv.Atoi(m[2])
-	event, text := "function", m[6]
-	var fn, parent starlark.Value = starlark.None, starlark.None
-	if f := functionText.FindStringSubmatch(m[6]); f != nil {
-		fn, parent = str(f[1]), str(f[2])
-	} else if e := eventText.FindStringSubmatch(m[6]); e != nil {
-		event, text = e[1], e[2]
+// fieldValue converts a field of an event.
+func fieldValue(v event.Value) starlark.Value {
+	switch {
+	case v.Elems != nil:
+		return list(v.Elems, unum[uint64])
+	case strings.HasPrefix(v.Field.Type, "char["):
+		return str(v.Text)
+	case v.Field.Signed:
+		return num(int64(v.Num))
 	}
-	return &record{typ: "Record", text: line, fields: []field{
-		{"ts", timestamp(m[5])}, {"cpu", num(cpu)}, {"pid", num(pid)}, {"comm", str(m[1])}, {"flags", flagsOf(m[4])},
-		{"event", str(event)}, {"text", str(text)}, {"func", fn}, {"parent", parent},
+	return unum(v.Num)
+}
+
+// flagsRecord are the latency flags of the trace, as numbers and truths.
+func flagsRecord(h event.Header) starlark.Value {
+	letters := h.Latency()
+	has := func(bits uint8) starlark.Value { return starlark.Bool(h.Flags&bits != 0) }
+	return &record{typ: "Flags", text: string(letters[:]), fields: []field{
+		{"irqs_off", has(event.IRQsOff)}, {"resched", has(event.NeedResched)}, {"hardirq", has(event.HardIRQ)},
+		{"softirq", has(event.SoftIRQ)}, {"preempt", num(int(h.Preempt & 15))}, {"migrate", num(int(h.Preempt >> 4))},
 	}}
 }
 
-// timestamp turns "1.000123" into ns and the integer of a counter clock into itself.
-func timestamp(text string) starlark.Value {
-	secs, frac, ok := strings.Cut(text, ".")
-	n, _ := new(big.Int).SetString(secs, 10)
-	if !ok {
-		return starlark.MakeBigInt(n)
+// cpuArg is the index of an optional cpu, -1 for all.
+func (c *call) cpuArg(cpu starlark.Value) (int, error) {
+	if cpu == nil || cpu == starlark.None {
+		return -1, nil
 	}
-	us, _ := strconv.ParseInt((frac + "000000000")[:9], 10, 64)
-	return starlark.MakeBigInt(n.Mul(n, big.NewInt(1e9)).Add(n, big.NewInt(us)))
-}
-
-// flagsOf reads the column of latency flags (see trace_print_lat_fmt): irqs-off, need-resched, hardirq/softirq,
-// preempt-depth, migrate-disable.
-func flagsOf(text string) starlark.Value {
-	if len(text) != 5 {
-		text = "....."
+	id, err := starlark.AsInt32(cpu)
+	if err != nil || id < 0 || id >= c.g.M.NumCPU() {
+		return 0, &lang.Error{Msg: fmt.Sprintf("%s: cpu = %s: the machine has CPUs 0 to %d", c.name, cpu, c.g.M.NumCPU()-1), At: "cpu"}
 	}
-	has := func(i int, letters string) starlark.Value {
-		return starlark.Bool(strings.IndexByte(letters, text[i]) >= 0)
-	}
-	depth := func(c byte) starlark.Value {
-		n, _ := strconv.ParseInt(strings.Trim(string(c), "."), 16, 32)
-		return num(n)
-	}
-	return &record{typ: "Flags", text: text, fields: []field{
-		{"irqs_off", has(0, "dbD")}, {"resched", has(1, "NnpB")}, {"hardirq", has(2, "hHzZ")}, {"softirq", has(2, "sH")},
-		{"preempt", depth(text[3])}, {"migrate", depth(text[4])},
-	}}
-}
-
-// matching keeps the records whose event matches a glob, as a Starlark list.
-func matching(records []*record, glob string) *starlark.List {
-	var out []starlark.Value
-	for _, r := range records {
-		ev, _ := r.Attr("event")
-		if name, _ := starlark.AsString(ev); glob == "" || kernel.Glob(glob, name) {
-			out = append(out, r)
-		}
-	}
-	return starlark.NewList(out)
+	return id, nil
 }
 
 func tracerRecords(c *call) (starlark.Value, error) {
-	var cpu, event starlark.Value
-	if err := c.unpack("cpu?", &cpu, "event?", &event); err != nil {
+	var cpu, ev starlark.Value
+	if err := c.unpack("cpu?", &cpu, "event?", &ev); err != nil {
 		return nil, err
 	}
-	file, err := c.traceFile("trace", cpu)
+	id, err := c.cpuArg(cpu)
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.get(file)
-	if err != nil {
-		return nil, err
+	glob := "*"
+	if ev != nil && ev != starlark.None {
+		glob, _ = starlark.AsString(ev)
 	}
-	glob := ""
-	if event != nil && event != starlark.None {
-		glob, _ = starlark.AsString(event)
+	var out []starlark.Value
+	recs := c.g.T.Records(id)
+	for i := range recs {
+		if f := recs[i].Format; f == nil || kernel.Glob(glob, f.Name) {
+			out = append(out, c.g.eventRecord(&recs[i], i))
+		}
 	}
-	return matching(parseRecords(text), glob), nil
+	return starlark.NewList(out), nil
 }
 
 func tracerPipe(c *call) (starlark.Value, error) {
@@ -134,18 +107,33 @@ func tracerPipe(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := c.traceFile("trace_pipe", cpu)
+	id, err := c.cpuArg(cpu)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.ready(); err != nil {
-		return nil, err
+	var out []starlark.Value
+	for most == 0 || uint64(len(out)) < most {
+		r, ok := c.g.T.Take(id)
+		if !ok {
+			break
+		}
+		out = append(out, c.g.eventRecord(&r, len(out)))
 	}
-	text, err := c.g.readPipe(file, int(most))
-	if err != nil {
-		return nil, c.tracefsError(err, file)
+	return starlark.NewList(out), nil
+}
+
+// timestamp turns a stats line's "1.000123" into ns, and the integer of a counter clock into itself.
+func timestamp(text string) starlark.Value {
+	secs, frac, ok := strings.Cut(strings.TrimSpace(text), ".")
+	n, _ := new(big.Int).SetString(strings.TrimSpace(secs), 10)
+	if n == nil {
+		return starlark.None
 	}
-	return matching(parseRecords(text), ""), nil
+	if !ok {
+		return starlark.MakeBigInt(n)
+	}
+	ns, _ := strconv.ParseInt((frac + "000000000")[:9], 10, 64)
+	return starlark.MakeBigInt(n.Mul(n, big.NewInt(1e9)).Add(n, big.NewInt(ns)))
 }
 
 // statsNames are the attributes for the lines of per_cpu/cpuN/stats, in their order (see tracing_stats_read in

@@ -13,33 +13,42 @@ import (
 // tracingDir is where the guest mounts tracefs.
 const tracingDir = "/sys/kernel/tracing/"
 
+// The host reads tracefs directly, so that looking changes nothing: no instruction runs, no event is added. It writes in the
+// guest kthread kscoped, so that a patch has a CPU and a task. fs.read and fs.write of the same files go through the guest's
+// VFS, as a shell there would.
+
 // readTrace reads a file of tracefs.
 func (g *Guest) readTrace(file string) (string, error) {
-	var data []byte
-	err := g.guard(func() (err error) {
-		data, err = g.M.ReadFile(tracingDir + file)
-		return err
-	})
+	data, err := g.T.FS().ReadFile(g.M.VCPU(0), file)
 	return string(data), err
 }
 
 // writeTrace writes a file of tracefs as > would, or >> with app.
 func (g *Guest) writeTrace(file, text string, app bool) error {
-	return g.guard(func() error { return g.M.WriteFile(tracingDir+file, []byte(text), app) })
+	return g.guard(func() error {
+		return g.M.Do("writing "+file, func(v *kernel.VCPU) error {
+			return g.T.FS().WriteFile(v, file, []byte(text), app)
+		})
+	})
+}
+
+// traceNames lists a directory of tracefs, directories with a slash; nothing on errors.
+func (g *Guest) traceNames(dir string) []string {
+	entries, _ := g.T.FS().List(dir)
+	var names []string
+	for _, e := range entries {
+		if e.Dir {
+			e.Name += "/"
+		}
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 // words reads a file of tracefs as a list of words; nothing on errors.
 func (g *Guest) words(file string) []string {
 	text, _ := g.readTrace(file)
 	return strings.Fields(text)
-}
-
-// traceError points at the argument at; names give the hint.
-func (c *call) traceError(err error, at string, names func() []string) error {
-	if err == nil {
-		return nil
-	}
-	return c.fail(err, at, names)
 }
 
 // tracefsError is the error for a file of tracefs, with the names beside it as hints.
@@ -49,7 +58,7 @@ func (c *call) tracefsError(err error, file string) error {
 	if errors.As(e, &le) && errors.Is(err, kernel.ENOENT) {
 		dir, base := path.Split(file)
 		var near []string
-		for _, n := range lang.Near(base, c.g.names(tracingDir+dir)) {
+		for _, n := range lang.Near(base, c.g.traceNames(dir)) {
 			near = append(near, dir+n)
 		}
 		le.Hint = didYouMean(near)
@@ -81,7 +90,7 @@ func optionState(line string) (name string, on bool) {
 
 // tail is the last n events of the trace, for the report of a run that hit its limit.
 func (g *Guest) tail(n int) string {
-	text, err := g.hostTrace()
+	text, err := g.readTrace("trace")
 	if err != nil {
 		return ""
 	}

@@ -202,12 +202,9 @@ func tracerFilters(c *call) (starlark.Value, error) {
 
 // traceFile is the file trace or trace_pipe of the machine or of one CPU.
 func (c *call) traceFile(name string, cpu starlark.Value) (string, error) {
-	if cpu == nil || cpu == starlark.None {
-		return name, nil
-	}
-	id, err := starlark.AsInt32(cpu)
-	if err != nil || id < 0 || id >= c.g.M.NumCPU() {
-		return "", &lang.Error{Msg: fmt.Sprintf("%s: cpu = %s: the machine has CPUs 0 to %d", c.name, cpu, c.g.M.NumCPU()-1), At: "cpu"}
+	id, err := c.cpuArg(cpu)
+	if err != nil || id < 0 {
+		return name, err
 	}
 	return fmt.Sprintf("per_cpu/cpu%d/%s", id, name), nil
 }
