@@ -60,6 +60,12 @@ func (m *Machine) gate(v *VCPU) {
 		return
 	}
 	v.own = false
+	if sp := v.CPU.Reg(regSP); sp < directMap {
+		if _, err := v.CPU.U64(sp); err != nil { // a wild jump: there is no return address to go back to
+			m.wildGate(v)
+			return
+		}
+	}
 	var rax uint64
 	for _, fn := range fns {
 		rax = fn(v)

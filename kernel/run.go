@@ -45,7 +45,7 @@ func (e *StopError) Error() string { return fmt.Sprintf("%s: machine stopped: %s
 
 // Until says when a run is done. Zero fields ask for nothing; with none set the machine runs until it stops by itself.
 type Until struct {
-	Time  uint64      // every CPU has reached this t (absolute ns)
+	Time  uint64      // every CPU has reached this t (absolute ns); alone, it is reached even when nothing can run
 	Insns uint64      // so many more counted instructions, exactly
 	Cond  func() bool // asked before each slice
 	Pid   int         // this user task has exited
@@ -100,12 +100,13 @@ func (m *Machine) Run(u Until) Stop {
 		if v == nil {
 			v = m.next()
 		}
-		if v == nil {
+		onlyTime := u.Time != 0 && u.Cond == nil && u.Pid == 0
+		switch {
+		case v == nil && !onlyTime:
 			return m.stuck()
-		}
-		if u.Time != 0 && m.resume == nil && v.key() >= u.Time {
+		case v == nil || u.Time != 0 && m.resume == nil && v.key() >= u.Time:
 			m.idleUntil(u.Time)
-			return m.stopAt(v, StopDone, "")
+			return m.stopAt(m.cpus[0], StopDone, "")
 		}
 		m.slice(v, u.Time, limit)
 		if m.stopWhy != nil {

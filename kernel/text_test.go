@@ -124,7 +124,7 @@ func TestPatches(t *testing.T) {
 			}
 		}
 		if s.Kind != kind || len(seen) != m.NumCPU() || s.Task.Comm != "kscoped" {
-			t.Errorf("step %d: %+v", i, s)
+			t.Errorf("step %d: %s by %+v, %d CPUs acknowledge, %d hits", i, s.Kind, s.Task, len(seen), len(s.Hits))
 		}
 	}
 	if got := m.text.read(site, 5); !bytes.Equal(got, []byte(nops[5])) {
