@@ -99,7 +99,7 @@ func TestEveryBuiltinIsTouched(t *testing.T) {
 		if typ, attr, ok := strings.Cut(name, "."); ok && typ[0] >= 'A' && typ[0] <= 'Z' {
 			name = "." + attr
 		}
-		if !regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(name) + `\b`).MatchString(text) &&
+		if !regexp.MustCompile(`(^|[^\w.])`+regexp.QuoteMeta(name)+`\b`).MatchString(text) &&
 			!(name[0] == '.' && regexp.MustCompile(regexp.QuoteMeta(name)+`\b`).MatchString(text)) {
 			t.Errorf("no script uses %s", r.Name)
 		}
