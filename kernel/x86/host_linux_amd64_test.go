@@ -104,6 +104,14 @@ func traceeELF() []byte {
 	return b
 }
 
+// breakpoint reports whether a SIGTRAP came from int3 and not from a debug exception.
+func (h *host) breakpoint() bool {
+	const siKernel = 0x80
+	var info [128]byte
+	_, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, syscall.PTRACE_GETSIGINFO, uintptr(h.pid), 0, uintptr(unsafe.Pointer(&info)), 0, 0)
+	return e == 0 && binary.LittleEndian.Uint32(info[8:]) == siKernel
+}
+
 // regOrder gives the fields of PtraceRegs in the order of register numbers.
 func regOrder(r *syscall.PtraceRegs) [16]*uint64 {
 	return [16]*uint64{&r.Rax, &r.Rcx, &r.Rdx, &r.Rbx, &r.Rsp, &r.Rbp, &r.Rsi, &r.Rdi, &r.R8, &r.R9, &r.R10, &r.R11, &r.R12, &r.R13, &r.R14, &r.R15}
@@ -115,7 +123,7 @@ func (h *host) run(s *state) *state {
 			panic(fmt.Sprintf("host CPU: %v; code % x, state %+v", err, s.code, s.regs))
 		}
 	}
-	_, err := h.mem.WriteAt(append(slices.Clip(s.code), 0xcc), codeVA)
+	_, err := h.mem.WriteAt(append(slices.Clip(s.code), 0xcc), int64(codeAt(s)))
 	must(err)
 	_, err = h.mem.WriteAt(s.data, dataVA)
 	must(err)
@@ -138,12 +146,17 @@ func (h *host) run(s *state) *state {
 		o.regs[i] = *p
 	}
 	o.rip, o.flags, o.fs, o.gs = r.Rip, r.Eflags&^x86.FlagRF, r.Fs_base, r.Gs_base
+	_, err = h.mem.WriteAt(slices.Repeat([]byte{0xcc}, len(s.code)), int64(codeAt(s)))
+	must(err)
 	o.data = make([]byte, dataSize)
 	_, err = h.mem.ReadAt(o.data, dataVA)
 	must(err)
 	o.stop = map[syscall.Signal]string{syscall.SIGFPE: "#DE", syscall.SIGSEGV: "segv", syscall.SIGBUS: "segv", syscall.SIGILL: "#UD",
-		syscall.SIGTRAP: "trap"}[ws.StopSignal()]
-	if o.stop == "trap" && (o.rip-1 < codeVA || o.rip-1 >= codeVA+uint64(len(s.code))) {
+		syscall.SIGTRAP: "#DB"}[ws.StopSignal()]
+	if o.stop == "#DB" && h.breakpoint() {
+		o.stop = "#BP"
+	}
+	if o.stop == "#BP" && o.rip-1-s.rip >= uint64(len(s.code)) {
 		o.stop = ""
 	}
 	return &o

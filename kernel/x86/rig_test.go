@@ -61,9 +61,11 @@ type runner interface{ run(s *state) *state }
 type rig struct {
 	p       *mem.Phys
 	c       *x86.CPU
-	irq     bool  // an interrupt is pending
-	deliver bool  // exceptions are delivered, and the next instruction is not executed
+	irq     bool  // an interrupt is pending: vector 20
+	nmi     bool  // an NMI comes first
+	deliver bool  // exceptions and interrupts are delivered, and the next instruction is not executed
 	budget  int64 // 0 means plenty
+	chop    int64 // run in slices of so many instructions
 	writes  []string
 }
 
@@ -152,11 +154,12 @@ func newPhys() *mem.Phys {
 		0xb8, 0x2b, 0, 0, 0, 0x8e, 0xd8, 0x8e, 0xc0, // mov eax, 0x2b; mov ds, eax; mov es, eax
 		0x48, 0xcf, // iretq
 	})
+	p.WriteAt(sys+0x6040, []byte{0x0f, 0x30, 0xf4}) // wrmsr; hlt
 	return p
 }
 
-// newRig returns a CPU at CPL 0 or 3, with the tables above loaded by the instructions that load them.
-func newRig(p *mem.Phys, cpl int) *rig {
+// newRig returns a CPU at CPL 0 or 3, with the tables above and MSRs loaded by the instructions that load them.
+func newRig(p *mem.Phys, cpl int, msrs ...[2]uint64) *rig {
 	r := &rig{p: p.Fork()}
 	r.c = x86.New(0, r.p, r)
 	r.c.SetCR3(0x1000)
@@ -166,9 +169,19 @@ func newRig(p *mem.Phys, cpl int) *rig {
 	if e := r.c.Run(100); e != x86.ExitHalt {
 		panic(fmt.Sprintf("prelude: exit %v, rip %#x, exception %+v", e, r.c.RIP(), r.c.Exc))
 	}
+	for _, m := range msrs {
+		r.c.SetReg(x86.RCX, m[0])
+		r.c.SetReg(x86.RAX, m[1]&0xffffffff)
+		r.c.SetReg(x86.RDX, m[1]>>32)
+		r.c.SetRIP(sysVA + 0x6040)
+		if e := r.c.Run(100); e != x86.ExitHalt {
+			panic(fmt.Sprintf("wrmsr %#x: exit %v", m, e))
+		}
+	}
 	if cpl == 0 {
 		return r
 	}
+	r.c.SetRIP(sysVA + 0x601b)
 	frame := uint64(stack0 - 0x100)
 	for i, v := range []uint64{codeVA, 0x33, 0x202, dataVA + 0x3000, 0x2b} {
 		if err := r.c.PutU64(frame+uint64(8*i), v); err != nil {
@@ -209,9 +222,17 @@ func (r *rig) peek(frames []uint64) []byte {
 	return b
 }
 
+// codeAt is where the code of s goes: to rip, or to c when rip is elsewhere.
+func codeAt(s *state) uint64 {
+	if s.rip < codeVA || s.rip >= codeVA+codeSize {
+		return codeVA
+	}
+	return s.rip
+}
+
 // load puts s into the CPU and its memory. An int3 ends the code.
 func (r *rig) load(s *state) {
-	r.poke(codeVA, append(slices.Clip(s.code), 0xcc))
+	r.poke(codeAt(s), append(slices.Clip(s.code), 0xcc))
 	r.poke(dataVA, s.data)
 	for i, v := range s.regs {
 		r.c.SetReg(i, v)
@@ -231,17 +252,31 @@ func (r *rig) run(s *state) *state {
 	if budget == 0 {
 		budget = 100000
 	}
-	e := r.c.Run(budget)
+	if r.nmi {
+		r.c.NMI()
+	}
+	e := x86.ExitBudget
+	if r.chop == 0 {
+		e = r.c.Run(budget)
+	} else {
+		for n := int64(0); n < budget && e == x86.ExitBudget; n += r.chop {
+			e = r.c.Run(r.chop)
+		}
+	}
 	stop := e.String()
 	if e == x86.ExitException {
 		stop = excName(&r.c.Exc)
-		if stop == "#BP" && (r.c.RIP()-1 < codeVA || r.c.RIP()-1 >= codeVA+uint64(len(s.code))) {
+		if stop == "#BP" && (r.c.RIP()-1-s.rip >= uint64(len(s.code))) {
 			stop = ""
 		}
-		if r.deliver {
-			r.c.DeliverExc()
+		if r.deliver && !r.c.DeliverExc() {
+			stop += " shutdown"
 		}
 	}
+	if e == x86.ExitWindow && r.deliver {
+		r.c.Interrupt(0x20)
+	}
+	r.poke(codeAt(s), slices.Repeat([]byte{0xcc}, len(s.code)))
 	return r.save(s, stop)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kscope/kernel/mem"
 	"kscope/kernel/x86"
 )
 
@@ -23,16 +24,15 @@ type vector struct {
 	irq     bool
 	deliver bool
 	nohost  bool
+	nmi     bool
+	msrs    [][2]uint64
 	budget  int64
 }
 
 func parseVector(line, mode string) (*vector, error) {
 	asm, rest, _ := strings.Cut(line, "|")
 	code, rest, _ := strings.Cut(rest, "|")
-	setup, want, ok := strings.Cut(rest, "=>")
-	if !ok && !*update {
-		return nil, fmt.Errorf("a row is: assembler | bytes | setup => outcome")
-	}
+	setup, want, _ := strings.Cut(rest, "=>")
 	v := &vector{asm: strings.TrimSpace(asm), mode: mode, setup: strings.Fields(setup), want: strings.TrimSpace(want), in: newState()}
 	var err error
 	if v.code, err = hex.DecodeString(strings.ReplaceAll(code, " ", "")); err != nil {
@@ -43,7 +43,7 @@ func parseVector(line, mode string) (*vector, error) {
 	case "kernel":
 		v.in.cpl, v.in.flags = 0, 2
 		v.in.regs[x86.RSP] = stack0
-	case "user":
+	case "user", "emulated":
 	default:
 		return nil, fmt.Errorf("no mode %q", mode)
 	}
@@ -53,6 +53,14 @@ func parseVector(line, mode string) (*vector, error) {
 		}
 	}
 	return v, nil
+}
+
+// on returns a CPU set up for the row.
+func (v *vector) on(p *mem.Phys) *rig {
+	r := newRig(p, v.in.cpl, v.msrs...)
+	r.irq, r.nmi, r.deliver, r.budget = v.irq, v.nmi, v.deliver, v.budget
+	r.poke(sysVA, v.in.supers)
+	return r
 }
 
 func (v *vector) String() string {
@@ -73,6 +81,9 @@ func (v *vector) set(w string) error {
 	case "deliver":
 		v.deliver = true
 		return nil
+	case "nmi":
+		v.nmi = true
+		return nil
 	case "nohost":
 		v.nohost = true
 		return nil
@@ -91,6 +102,11 @@ func (v *vector) set(w string) error {
 	}
 	n, err := parseValue(val)
 	if err != nil {
+		return err
+	}
+	if msr, ok := strings.CutPrefix(name, "msr."); ok {
+		m, err := strconv.ParseUint(msr, 16, 32)
+		v.msrs = append(v.msrs, [2]uint64{m, n})
 		return err
 	}
 	switch name {
