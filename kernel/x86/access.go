@@ -18,7 +18,7 @@ func (c *CPU) raiseGP(err uint32) int { return c.raise(VecGP, err, true) }
 // memFault records the exception that a failed walk means.
 func (c *CPU) memFault(f *mem.Fault) {
 	if f.NonCanonical {
-		c.raiseGP(0)
+		c.Exc = Exception{Vec: VecGP, HasErr: true, odd: true}
 		return
 	}
 	c.Exc = Exception{Vec: VecPF, Err: f.Code, HasErr: true, CR2: f.VA}

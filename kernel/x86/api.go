@@ -43,7 +43,8 @@ type Exception struct {
 	Soft   bool // int n, int3, int1: DPL of the gate is checked
 	Err    uint32
 	CR2    uint64 // page faults: the address
-	Next   uint64 // RIP after the instruction (int3, int n)
+	odd    bool   // a non-canonical address: #SS instead of #GP when the stack was meant
+	At     uint64 // of a Soft one: the instruction's address; RIP is behind it
 }
 
 // Register numbers of Reg and SetReg.

@@ -26,6 +26,8 @@ const (
 	gapUD
 	gapVMCALL
 	gapRDPID
+	gapLong // more than 15 bytes: #GP
+	gapIO   // in, out, ins, outs, and other instructions that #GP above CPL 0
 )
 
 // truncated says that the instruction needs more bytes than given.
@@ -54,8 +56,25 @@ func decodeInst(b []byte) inst {
 		b = b[:15]
 	}
 	n, rep := prefixes(b)
-	if n+1 < len(b) {
-		if g, size := gapOf(b[n:], rep, n > 0 && b[n-1]&0xf8 == 0x48); g != gapNone {
+	if n == len(b) {
+		if n == 15 {
+			return inst{Inst: x86asm.Inst{Len: 15}, gap: gapLong}
+		}
+		return inst{Inst: x86asm.Inst{Len: truncated}}
+	}
+	if n > 0 && b[n-1]&0xf0 == 0x40 && isPrefix(b[n]) { // a REX that is not last means nothing
+		in := decodeInst(append(append(make([]byte, 0, 15), b[:n-1]...), b[n:]...))
+		if in.Len != truncated {
+			in.Len++
+		}
+		return in
+	}
+	if n < len(b) {
+		if op := b[n]; n+1 < len(b) && (op&0xfe == 0xc0 || op&0xfc == 0xd0) && b[n+1]>>3&7 == 6 { // x86asm lacks /6, which is shl
+			b = append([]byte(nil), b...)
+			b[n+1] &^= 2 << 3
+		}
+		if g, size := gapOf(b[n:], rep); g != gapNone {
 			in := inst{gap: g}
 			in.Len = n + size
 			if in.Len > len(b) {
@@ -65,23 +84,85 @@ func decodeInst(b []byte) inst {
 		}
 	}
 	in, err := x86asm.Decode(b, 64)
-	if err == x86asm.ErrTruncated || n >= len(b) {
-		if len(b) < 15 {
+	if err != nil || in.Op == 0 {
+		switch {
+		case len(b) < 15 && x86asmWantsMore(b):
 			return inst{Inst: x86asm.Inst{Len: truncated}}
+		case err == x86asm.ErrTruncated:
+			return inst{Inst: x86asm.Inst{Len: 15}, gap: gapLong}
 		}
 		return inst{Inst: x86asm.Inst{Len: 1}, gap: gapUD}
 	}
-	if err != nil || in.Op == 0 {
-		return inst{Inst: x86asm.Inst{Len: 1}, gap: gapUD}
+	if b[n-min(n, 1)] == 0xf0 || n > 1 && hasLock(b[:n]) {
+		if !lockable(&in) {
+			return inst{Inst: x86asm.Inst{Len: 1}, gap: gapUD}
+		}
 	}
 	return inst{Inst: in, rep: rep}
 }
 
+// x86asmWantsMore reports whether b may be the start of a longer instruction: with some modrm byte behind it, it is one.
+func x86asmWantsMore(b []byte) bool {
+	for reg := range byte(8) {
+		var full [15]byte
+		for i := copy(full[:], b); i < len(full); i++ {
+			full[i] = reg << 3
+		}
+		in, err := x86asm.Decode(full[:], 64)
+		if err == nil && in.Op != 0 && in.Len > len(b) || decodeGapLen(full[:]) > len(b) {
+			return true
+		}
+	}
+	return false
+}
+
+func decodeGapLen(b []byte) int {
+	n, rep := prefixes(b)
+	if n+2 >= len(b) {
+		return 0
+	}
+	if g, size := gapOf(b[n:], rep); g != gapNone {
+		return n + size
+	}
+	return 0
+}
+
+func isPrefix(b byte) bool {
+	switch b {
+	case 0xf2, 0xf3, 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0:
+		return true
+	}
+	return b&0xf0 == 0x40
+}
+
+func hasLock(b []byte) bool {
+	for _, p := range b {
+		if p == 0xf0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lockable reports whether a lock prefix is allowed.
+func lockable(in *x86asm.Inst) bool {
+	switch in.Op {
+	case x86asm.ADD, x86asm.ADC, x86asm.AND, x86asm.BTC, x86asm.BTR, x86asm.BTS, x86asm.CMPXCHG, x86asm.CMPXCHG8B, x86asm.CMPXCHG16B,
+		x86asm.DEC, x86asm.INC, x86asm.NEG, x86asm.NOT, x86asm.OR, x86asm.SBB, x86asm.SUB, x86asm.XOR, x86asm.XADD, x86asm.XCHG:
+		return isMem(in.Args[0]) || in.Op == x86asm.XCHG && isMem(in.Args[1])
+	}
+	return false
+}
+
 // gapOf recognises the instructions that x86asm v0.33 lacks or names wrongly; b starts at the opcode.
-func gapOf(b []byte, rep byte, rexW bool) (g gap, n int) {
+func gapOf(b []byte, rep byte) (g gap, n int) {
 	switch b[0] {
 	case 0xc4, 0xc5, 0x62: // VEX and EVEX: CPUID reports neither
 		return gapUD, 1
+	case 0x6c, 0x6d, 0x6e, 0x6f, 0xec, 0xed, 0xee, 0xef:
+		return gapIO, 1
+	case 0xe4, 0xe5, 0xe6, 0xe7:
+		return gapIO, 2
 	case 0x0f:
 	default:
 		return gapNone, 0
@@ -101,12 +182,10 @@ func gapOf(b []byte, rep byte, rexW bool) (g gap, n int) {
 		case 0xe8: // serialize
 			return gapUD, 3
 		}
-	case 0x1e:
-		if rep == 0xf3 { // endbr64, endbr32, rdssp: hints without CET
-			return gapNop, 2 + modrmLen(b[2:])
+		if reg == 6 { // lmsw
+			return gapIO, 2 + modrmLen(b[2:])
 		}
-		return gapNop, 2 + modrmLen(b[2:])
-	case 0x19, 0x1a, 0x1b, 0x1c, 0x1d:
+	case 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f: // hints: endbr64, rdssp without CET, prefetches, nops
 		return gapNop, 2 + modrmLen(b[2:])
 	case 0x0d: // prefetchw
 		if !direct {
@@ -217,7 +296,7 @@ func (c *CPU) decodeCross(co *code, head []byte) (inst, bool) {
 	b := append(append(make([]byte, 0, 32), head...), c.phys.Page(pfn)[:16]...)
 	in := decodeInst(b)
 	if in.Len == truncated {
-		in = inst{Inst: x86asm.Inst{Len: 1}, gap: gapUD}
+		panic("BUG: instruction needs more than 15 bytes")
 	}
 	if in.Len > len(head) {
 		co.pfn2 = pfn

@@ -31,7 +31,7 @@ func (l *lowering) add(in inst) {
 // ends reports whether the instruction ends a block.
 func (l *lowering) ends(in *inst) bool {
 	if in.gap != gapNone {
-		return in.gap == gapUD || in.gap == gapVMCALL
+		return in.gap != gapNop
 	}
 	return opInfo[in.Op].ends
 }

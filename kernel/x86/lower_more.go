@@ -244,4 +244,34 @@ func (l *lowering) branchTo(s uint8, call bool) {
 	}
 }
 
-func (l *lowering) movbe() { l.ud() } // CPUID does not report it
+// movbe loads or stores with the bytes reversed; CPUID does not report it.
+func (l *lowering) movbe() {
+	sz := l.size()
+	swap := func() {
+		if sz == 2 {
+			l.emit(o_bswap_32, uop{d: slotT0})
+		} else {
+			l.emit(o_bswap_64, uop{d: slotT0})
+		}
+	}
+	if sz == 1 {
+		l.ud()
+		return
+	}
+	if m, ok := l.in.Args[0].(x86asm.Mem); ok {
+		s, _ := slot(l.in.Args[1].(x86asm.Reg))
+		l.emit(movrrTab[sz], uop{d: slotT0, s: s})
+		swap()
+		u, x := l.addr(m)
+		u.s = slotT0
+		l.emit(stTab[sz][x], u)
+		return
+	}
+	l.source(l.in.Args[1], sz, slotT0)
+	swap()
+	d, _ := slot(l.in.Args[0].(x86asm.Reg))
+	l.emit(movrrTab[sz], uop{d: d, s: slotT0})
+}
+
+// io lowers port input and output; there are no ports: reads give ones. String forms and lmsw are not there.
+func (l *lowering) io() { l.emit(o_io, uop{}) }

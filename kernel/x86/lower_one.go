@@ -26,6 +26,12 @@ func (l *lowering) one() {
 	case gapRDPID:
 		l.ud()
 		return
+	case gapLong:
+		l.emit(o_gp, uop{})
+		return
+	case gapIO:
+		l.io()
+		return
 	}
 	row := &opInfo[in.Op]
 	arg := row.arg
@@ -99,7 +105,8 @@ func (l *lowering) one() {
 	case lowLoop:
 		l.relTarget()
 		if in.AddrSize == 32 && arg != o_jecxz {
-			l.ud()
+			// x: 0 loop, 1 loope, 2 loopne
+			l.emit(o_loopcx, uop{x: uint8(map[uint16]int{o_loop: 0, o_loope: 1, o_loopne: 2}[arg])})
 			return
 		}
 		l.emit(arg, uop{})
@@ -367,11 +374,15 @@ func (l *lowering) pop() {
 			l.emit(o_pop_r, uop{d: d})
 		}
 	case x86asm.Mem:
+		n := uint64(8)
 		if in.DataSize == 16 {
-			l.ud()
-			return
+			n = 2
+		}
+		if a.Base == x86asm.RSP || a.Base == x86asm.ESP { // the address is that after RSP has moved
+			a.Disp += int64(n)
 		}
 		u, _ := l.addr(a)
+		u.imm = n
 		l.emit(o_popm, u)
 	}
 }

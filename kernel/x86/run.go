@@ -177,6 +177,9 @@ func (c *CPU) leave(b *block, u *uop, r int) int {
 	switch r {
 	case stFault:
 		c.rip = b.rip(u)
+		if c.Exc.odd && usesStack(u) {
+			c.Exc.Vec = VecSS
+		}
 		return xFault
 	case stTrap:
 		return xFault
@@ -297,4 +300,13 @@ func (c *CPU) GateReturn(rax uint64) {
 	c.r[RAX] = rax
 	c.r[RSP] += 8
 	c.transfer(va)
+}
+
+// usesStack reports whether a uop's memory operand is in the stack segment: a bad address is then #SS.
+func usesStack(u *uop) bool {
+	switch u.op {
+	case o_push_r, o_push_i, o_pop_r, o_call, o_call_r, o_ret, o_ret_i, o_leave, o_pushw, o_popw, o_pushf, o_popf, o_enter, o_iretq, o_lretq:
+		return true
+	}
+	return (u.m == RSP*8 || u.m == RBP*8) && u.x != slotFS && u.x != slotGS
 }

@@ -330,7 +330,6 @@ func (c *CPU) opCmpxchgReg(u *uop) int {
 	if a == v {
 		c.setReg(u.d, u.sc, s)
 	} else {
-		c.setReg(u.d, u.sc, v)
 		c.setReg(RAX*8, u.sc, v)
 	}
 	return stNext

@@ -137,17 +137,15 @@ func (c *CPU) opPop16(u *uop) int {
 	return stNext
 }
 
-// opPopMem stores to an address computed after RSP has moved.
 func (c *CPU) opPopMem(u *uop) int {
-	v, ok := c.load(c.r[RSP], 8)
+	v, ok := c.load(c.r[RSP], u.imm)
 	if !ok {
 		return stFault
 	}
-	c.r[RSP] += 8
-	if !c.store(c.ea(u), v, 8) {
-		c.r[RSP] -= 8
+	if !c.store(c.ea(u), v, u.imm) {
 		return stFault
 	}
+	c.r[RSP] += u.imm
 	return stNext
 }
 
@@ -172,6 +170,25 @@ func (c *CPU) opEnter(u *uop) int {
 	}
 	c.r[RSP], c.r[RBP] = sp-u.imm, frame
 	return stNext
+}
+
+// opIO is port input and output, which only the kernel may try: there are no ports.
+func (c *CPU) opIO(u *uop) int {
+	if !c.mayIO() {
+		return stFault
+	}
+	return c.raise(VecUD, 0, false)
+}
+
+// opLoopCX is loop, loope and loopne that count in ECX.
+func (c *CPU) opLoopCX(u *uop) int {
+	c.setReg(RCX*8, 2, c.r[RCX]-1)
+	t := u.x == 0 || c.cond(4) == (u.x == 1)
+	c.rip = c.b.fva
+	if t && c.r[RCX] != 0 {
+		c.rip = c.b.tva
+	}
+	return stJump
 }
 
 func (c *CPU) opLoope(*uop) int  { return c.loopIf(c.cond(4)) }
@@ -398,7 +415,8 @@ func (c *CPU) opMovToSeg(u *uop) int {
 		if d>>47&1 == 0 {
 			return c.raise(VecNP, uint32(sel&^3), true)
 		}
-		if d>>44&1 == 0 {
+		dpl, rpl := uint8(d>>45&3), uint8(sel&3)
+		if d>>44&1 == 0 || u.x == SS && (dpl != c.cpl || rpl != c.cpl) || u.x != SS && dpl < max(rpl, c.cpl) {
 			return c.raiseGP(uint32(sel &^ 3))
 		}
 		base = segmentBase(d)
@@ -413,6 +431,7 @@ func (c *CPU) opMovToSeg(u *uop) int {
 		c.r[slotGS/8] = base
 	case SS:
 		c.archState.shadow = true
+		c.noTrap = true
 	}
 	if u.m == 1 {
 		c.r[RSP] += 8

@@ -86,6 +86,9 @@ func (c *CPU) enter(vec uint8, err uint32, hasErr, soft bool) bool {
 	}
 	typ, dpl := lo>>40&15, uint8(lo>>45&3)
 	if typ != 14 && typ != 15 || soft && dpl < c.cpl {
+		if soft && c.Exc.Soft && c.Exc.Vec == vec { // a fault at the instruction
+			c.rip = c.Exc.At
+		}
 		return bad(VecGP, uint32(vec)*8+2+ext)
 	}
 	if lo>>47&1 == 0 {
@@ -140,6 +143,8 @@ func (c *CPU) trapStack(ist uint8) (uint64, bool) {
 	return c.r[RSP] &^ 15, true
 }
 
+func (c *CPU) opGP(u *uop) int { return c.raiseGP(0) }
+
 func (c *CPU) opUD(u *uop) int { return c.raise(VecUD, 0, false) }
 
 func (c *CPU) opGate(u *uop) int {
@@ -151,7 +156,7 @@ func (c *CPU) opGate(u *uop) int {
 func (c *CPU) softTrap(u *uop, vec uint8) int {
 	next := c.b.next(u)
 	c.rip = next
-	c.Exc = Exception{Vec: vec, Soft: true, Next: next}
+	c.Exc = Exception{Vec: vec, Soft: true, At: c.b.rip(u)}
 	return stTrap
 }
 
@@ -217,6 +222,12 @@ func (c *CPU) opIretq(u *uop) int {
 	if !mem.Canonical(rip) {
 		return c.raiseGP(0)
 	}
+	if !c.codeSegment(cs) {
+		return stFault
+	}
+	if ss&3 != uint16(cpl) || ss&^3 == 0 && cpl == 3 {
+		return c.raiseGP(uint32(ss &^ 3))
+	}
 	mask := c.flagMask() | FlagRF
 	c.setArith(flags)
 	c.sys = c.sys&^mask | flags&mask&^FlagRF
@@ -227,6 +238,23 @@ func (c *CPU) opIretq(u *uop) int {
 	}
 	c.rip = rip
 	return stResync
+}
+
+// codeSegment checks that cs selects 64-bit code of its own level.
+func (c *CPU) codeSegment(cs uint16) bool {
+	d, ok := c.descriptor(cs)
+	if !ok {
+		return false
+	}
+	switch {
+	case d>>43&3 != 3 || d>>53&1 == 0 || d>>42&1 == 0 && d>>45&3 != uint64(cs&3):
+		c.raiseGP(uint32(cs &^ 3))
+		return false
+	case d>>47&1 == 0:
+		c.raise(VecNP, uint32(cs&^3), true)
+		return false
+	}
+	return true
 }
 
 // leaveKernel switches to an outer level.
@@ -245,6 +273,9 @@ func (c *CPU) opLretq(u *uop) int {
 	}
 	if !mem.Canonical(rip) {
 		return c.raiseGP(0)
+	}
+	if !c.codeSegment(cs) {
+		return stFault
 	}
 	if cpl > c.cpl {
 		sp, ok1 := c.load(c.r[RSP]+16+u.imm, 8)

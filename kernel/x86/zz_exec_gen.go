@@ -11014,6 +11014,9 @@ loop:
 				goto miss
 			}
 			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			if uint64(int64(v)<<16>>16) != v {
+				goto miss
+			}
 			c.r[4] += 8
 			target = v
 			goto lookup
@@ -11024,15 +11027,25 @@ loop:
 				goto miss
 			}
 			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			if uint64(int64(v)<<16>>16) != v {
+				goto miss
+			}
 			c.r[4] += 8 + u.imm
 			target = v
 			goto lookup
 		case o_jmp_r:
-			target = *(*uint64)(unsafe.Add(cp, u.s))
+			v := *(*uint64)(unsafe.Add(cp, u.s))
+			if uint64(int64(v)<<16>>16) != v {
+				goto miss
+			}
+			target = v
 			goto lookup
 		case o_call_r:
 			v := u.imm
 			t := *(*uint64)(unsafe.Add(cp, u.s))
+			if uint64(int64(t)<<16>>16) != t {
+				goto miss
+			}
 			wa := c.r[4] - 8
 			we := &tl.W[wa>>12&tlbMask]
 			if wa-we.VA > 4088 {

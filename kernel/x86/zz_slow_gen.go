@@ -14071,6 +14071,9 @@ func s_ret(c *CPU, u *uop) int {
 		return stFault
 	}
 	v := uint64(tv)
+	if uint64(int64(v)<<16>>16) != v {
+		return c.raiseGP(0)
+	}
 	c.r[4] += 8
 	c.rip = v
 	return stJump
@@ -14082,6 +14085,9 @@ func s_ret_i(c *CPU, u *uop) int {
 		return stFault
 	}
 	v := uint64(tv)
+	if uint64(int64(v)<<16>>16) != v {
+		return c.raiseGP(0)
+	}
 	c.r[4] += 8 + u.imm
 	c.rip = v
 	return stJump
@@ -14089,7 +14095,11 @@ func s_ret_i(c *CPU, u *uop) int {
 
 func s_jmp_r(c *CPU, u *uop) int {
 	cp := unsafe.Pointer(c)
-	c.rip = *(*uint64)(unsafe.Add(cp, u.s))
+	v := *(*uint64)(unsafe.Add(cp, u.s))
+	if uint64(int64(v)<<16>>16) != v {
+		return c.raiseGP(0)
+	}
+	c.rip = v
 	return stJump
 }
 
@@ -14097,6 +14107,12 @@ func s_call_r(c *CPU, u *uop) int {
 	cp := unsafe.Pointer(c)
 	v := u.imm
 	t := *(*uint64)(unsafe.Add(cp, u.s))
+	if _, ok := c.loadW(c.r[4]-8, 8); !ok {
+		return stFault
+	}
+	if uint64(int64(t)<<16>>16) != t {
+		return c.raiseGP(0)
+	}
 	if !c.store(c.r[4]-8, uint64(v), 8) {
 		return stFault
 	}
@@ -15111,6 +15127,9 @@ var slowOps = [numOps]func(*CPU, *uop) int{
 	(*CPU).opLoope,
 	(*CPU).opLoopne,
 	(*CPU).opGate,
+	(*CPU).opGP,
+	(*CPU).opIO,
+	(*CPU).opLoopCX,
 	(*CPU).opShift,
 	(*CPU).opShld,
 	(*CPU).opShrd,

@@ -75,11 +75,13 @@ func (g *gen) flow() {
 	g.end("call", func(m mode) string {
 		return "v := u.imm\n" + store(m, 64, sp+"-8", "v") + sp + " -= 8\n" + jump(m, "t")
 	})
-	g.end("ret", func(m mode) string { return load(m, "v", 64, sp) + sp + " += 8\n" + lookup(m, "v") })
-	g.end("ret_i", func(m mode) string { return load(m, "v", 64, sp) + sp + " += 8 + u.imm\n" + lookup(m, "v") })
-	g.end("jmp_r", func(m mode) string { return lookup(m, reg("s", 64)) })
+	g.end("ret", func(m mode) string { return load(m, "v", 64, sp) + canonical(m, "v") + sp + " += 8\n" + lookup(m, "v") })
+	g.end("ret_i", func(m mode) string {
+		return load(m, "v", 64, sp) + canonical(m, "v") + sp + " += 8 + u.imm\n" + lookup(m, "v")
+	})
+	g.end("jmp_r", func(m mode) string { return "v := " + reg("s", 64) + "\n" + canonical(m, "v") + lookup(m, "v") })
 	g.end("call_r", func(m mode) string {
-		return "v := u.imm\nt := " + reg("s", 64) + "\n" + store(m, 64, sp+"-8", "v") + sp + " -= 8\n" + lookup(m, "t")
+		return "v := u.imm\nt := " + reg("s", 64) + "\n" + probe(m) + canonical(m, "t") + store(m, 64, sp+"-8", "v") + sp + " -= 8\n" + lookup(m, "t")
 	})
 	g.end("jrcxz", func(m mode) string { return branch(m, "c.r[1] == 0") })
 	g.end("jecxz", func(m mode) string { return branch(m, "uint32(c.r[1]) == 0") })
@@ -90,7 +92,7 @@ func (g *gen) flow() {
 
 // slowOnly are the uops that only the slow path knows: name, and the method of CPU that executes it.
 var slowOnly = [][2]string{
-	{"gate", "opGate"},
+	{"gate", "opGate"}, {"gp", "opGP"}, {"io", "opIO"}, {"loopcx", "opLoopCX"},
 	{"shift", "opShift"}, {"shld", "opShld"}, {"shrd", "opShrd"},
 	{"mul1", "opMul1"}, {"imul1", "opImul1"}, {"div1", "opDiv1"}, {"idiv1", "opIdiv1"},
 	{"bt", "opBit"}, {"btm", "opBitMem"}, {"bsf", "opBsf"}, {"bsr", "opBsr"}, {"tzcnt", "opTzcnt"}, {"lzcnt", "opLzcnt"}, {"popcnt", "opPopcnt"},

@@ -87,6 +87,23 @@ func lookup(m mode, target string) string {
 	return fmt.Sprintf("target = %s; goto lookup", target)
 }
 
+// probe faults a push before the branch is checked.
+func probe(m mode) string {
+	if m == fast {
+		return ""
+	}
+	return "if _, ok := c.loadW(c.r[4]-8, 8); !ok { return stFault }\n"
+}
+
+// canonical faults the branch itself when its target is no address.
+func canonical(m mode, v string) string {
+	act := "goto miss"
+	if m == slow {
+		act = "return c.raiseGP(0)"
+	}
+	return fmt.Sprintf("if uint64(int64(%[1]s)<<16>>16) != %[1]s { %[2]s }\n", v, act)
+}
+
 func branch(m mode, cond string) string {
 	return fmt.Sprintf("if %s { %s }\n%s", cond, jump(m, "t"), jump(m, "f"))
 }
