@@ -62,6 +62,7 @@ type Tracer struct {
 	wait     waiters
 	fs       *FS
 	markIP   uint64
+	lost     func(l Loss) // see OnLost
 }
 
 // New attaches a tracer to a machine that has not booted yet and registers its gates.
@@ -107,6 +108,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	n.tgids = cloneMap(t.tgids)
 	n.errs = t.errs.fork()
 	n.fs = t.fs.fork(n)
+	n.lost = nil
 	n.registerGates()
 	return n
 }

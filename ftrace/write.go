@@ -103,6 +103,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 	bit := context(c.PreemptCount())
 	if p.busy&bit != 0 {
 		p.recurse++
+		t.tellLost(c, "recursion", ip)
 		return
 	}
 	p.busy |= bit
@@ -111,8 +112,17 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		event.PutFunction(d, h, ip, parent)
 		t.commit(c, h.PID)
 		c.Charge(costEvent)
+	} else if t.on && !p.off {
+		t.tellLost(c, "dropped", ip)
 	}
 	p.busy &^= bit
+}
+
+// tellLost tells the hook of OnLost about a function event that was not written.
+func (t *Tracer) tellLost(c *kernel.VCPU, cause string, ip uint64) {
+	if t.lost != nil {
+		t.lost(Loss{TS: c.Now(), CPU: c.ID, Cause: cause, IP: ip, PID: int32(c.CurrentPid()), Event: event.IDFunction})
+	}
 }
 
 // mark writes text into the ring, at most 1024 bytes of it, as tracing_mark_write.

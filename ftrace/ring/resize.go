@@ -40,9 +40,7 @@ func (b *Buffer) Resize(n int) {
 	}
 	head := b.headWord().seq()
 	for ; head <= b.tailSeq && b.tailSeq-head >= uint64(n); head++ {
-		p := b.slots[head%old].Load()
-		b.overrun += uint64(p.entries)
-		b.lost += uint64(p.size())
+		b.forget(b.slots[head%old].Load())
 	}
 	slots := make([]slot, n)
 	fresh := newPages(n)

@@ -93,6 +93,7 @@ type Buffer struct {
 	dropped  uint64
 	bytes    uint64 // reserved bytes, padding included
 	lost     uint64 // bytes of overwritten pages
+	onLost   func(e Event)
 
 	// The consumer's, under mu.
 	mu        sync.Mutex
@@ -283,8 +284,7 @@ func (b *Buffer) moveTail(w int) bool {
 			if !b.moveHead(head) {
 				continue // a consumer took it just now
 			}
-			b.overrun += uint64(old.entries)
-			b.lost += uint64(old.size())
+			b.forget(old)
 			p = old
 		} else {
 			p = b.free(next)
@@ -300,6 +300,26 @@ func (b *Buffer) moveTail(w int) bool {
 	}
 	return p != nil
 }
+
+// forget counts the events of a page that is overwritten, and shows each to the hook.
+func (b *Buffer) forget(p *Page) {
+	b.overrun += uint64(p.entries)
+	b.lost += uint64(p.size())
+	if b.onLost == nil {
+		return
+	}
+	ts, size := p.time(), p.size()
+	for at := 0; at < size; {
+		s := p.step(at)
+		ts, at = s.advance(ts), s.next
+		if s.kind <= 28 {
+			b.onLost(Event{TS: ts, Data: s.data})
+		}
+	}
+}
+
+// OnLost has fn called for each event that is overwritten; nil ends that. A clone has no hook.
+func (b *Buffer) OnLost(fn func(e Event)) { b.onLost = fn }
 
 // close fills the tail page from byte w with padding, when there is room for an event; see rb_reset_tail.
 func (b *Buffer) close(w int) {
