@@ -62,8 +62,8 @@ func (t *Tracer) Ring(cpu int) *ring.Buffer { return t.cpu[cpu].ring }
 // Recursed is the number of function events that the recursion guard kept out on one CPU.
 func (t *Tracer) Recursed(cpu int) uint64 { return t.cpu[cpu].recurse }
 
-// Record is one event with its meaning.
-type Record struct {
+// Event is one record of a ring with its meaning.
+type Event struct {
 	TS     uint64 // ns of the trace clock
 	CPU    int
 	Header event.Header
@@ -74,8 +74,8 @@ type Record struct {
 	Lost   uint64        // events lost just before it
 }
 
-// Event is the event's name.
-func (r *Record) Event() string {
+// Name is the event's name.
+func (r *Event) Name() string {
 	if r.Format == nil {
 		return ""
 	}
@@ -83,7 +83,7 @@ func (r *Record) Event() string {
 }
 
 // Field decodes a field by name.
-func (r *Record) Field(name string) (event.Value, bool) {
+func (r *Event) Field(name string) (event.Value, bool) {
 	if r.Format == nil {
 		return event.Value{}, false
 	}
@@ -95,8 +95,8 @@ func (r *Record) Field(name string) (event.Value, bool) {
 }
 
 // Records gives the events of one CPU, or of all with cpu < 0, in the order of trace. They stay in the rings.
-func (t *Tracer) Records(cpu int) []Record {
-	var out []Record
+func (t *Tracer) Records(cpu int) []Event {
+	var out []Event
 	p, m := newPrinter(t), t.merge(cpu)
 	for e, ok := m.next(); ok; e, ok = m.next() {
 		out = append(out, t.record(p, &e))
@@ -105,8 +105,8 @@ func (t *Tracer) Records(cpu int) []Record {
 }
 
 // Pipe takes at most n events (all with n < 0) out of the rings. It does not wait: see kernel.Machine.Run for that.
-func (t *Tracer) Pipe(cpu, n int) []Record {
-	var out []Record
+func (t *Tracer) Pipe(cpu, n int) []Event {
+	var out []Event
 	p := newPrinter(t)
 	for len(out) != n {
 		e, ok := t.consume(cpu, nil)
@@ -118,11 +118,11 @@ func (t *Tracer) Pipe(cpu, n int) []Record {
 	return out
 }
 
-func (t *Tracer) record(p *printer, e *entry) Record {
+func (t *Tracer) record(p *printer, e *entry) Event {
 	h, _ := event.Parse(e.Data)
 	p.Buf, p.Mode, p.NoParent = p.Buf[:0], event.ModeText, !t.opt(optPrintParent)
 	t.events.Line(&p.Printer, e.Data)
-	return Record{
+	return Event{
 		TS: e.TS, CPU: e.cpu, Header: h, Comm: t.cmdline.find(h.PID), Format: t.events.ByID(h.Type),
 		Data: append([]byte(nil), e.Data...), Text: strings.TrimSuffix(string(p.Buf), "\n"), Lost: e.Lost,
 	}
@@ -135,7 +135,7 @@ type Loss struct {
 	Cause string // "overrun": overwritten by newer ones; "dropped": the ring was full in discard mode; "recursion"
 	IP    uint64 // of a function event
 	PID   int32
-	Event uint16
+	Type  uint16 // of the event
 }
 
 // OnLost has fn called for each event that is lost from now on; nil ends that. It costs time only when events are lost.
@@ -148,7 +148,7 @@ func (t *Tracer) OnLost(fn func(l Loss)) {
 		}
 		t.cpu[i].ring.OnLost(func(e ring.Event) {
 			h, _ := event.Parse(e.Data)
-			l := Loss{TS: e.TS, CPU: i, Cause: "overrun", PID: h.PID, Event: h.Type}
+			l := Loss{TS: e.TS, CPU: i, Cause: "overrun", PID: h.PID, Type: h.Type}
 			if h.Type == event.IDFunction {
 				l.IP = functionIP(e.Data)
 			}

@@ -121,7 +121,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 // tellLost tells the hook of OnLost about a function event that was not written.
 func (t *Tracer) tellLost(c *kernel.VCPU, cause string, ip uint64) {
 	if t.lost != nil {
-		t.lost(Loss{TS: c.Now(), CPU: c.ID, Cause: cause, IP: ip, PID: int32(c.CurrentPid()), Event: event.IDFunction})
+		t.lost(Loss{TS: c.Now(), CPU: c.ID, Cause: cause, IP: ip, PID: int32(c.CurrentPid()), Type: event.IDFunction})
 	}
 }
 
