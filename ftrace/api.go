@@ -62,20 +62,21 @@ func (t *Tracer) Ring(cpu int) *ring.Buffer { return t.cpu[cpu].ring }
 // Recursed is the number of function events that the recursion guard kept out on one CPU.
 func (t *Tracer) Recursed(cpu int) uint64 { return t.cpu[cpu].recurse }
 
-// Event is one record of a ring with its meaning.
-type Event struct {
-	TS     uint64 // ns of the trace clock
-	CPU    int
-	Header event.Header
-	Comm   string
-	Format *event.Format // nil: of no known event
-	Data   []byte        // the whole record
-	Text   string        // the event's part of its line, without the newline
-	Lost   uint64        // events lost just before it
+// Pipe takes at most n events (all with n < 0) out of the rings. It does not wait: run the machine for that.
+func (t *Tracer) Pipe(cpu, n int) []Rec {
+	var out []Rec
+	for len(out) != n {
+		r, ok := t.Take(cpu)
+		if !ok {
+			break
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // Name is the event's name.
-func (r *Event) Name() string {
+func (r *Rec) Name() string {
 	if r.Format == nil {
 		return ""
 	}
@@ -83,7 +84,7 @@ func (r *Event) Name() string {
 }
 
 // Field decodes a field by name.
-func (r *Event) Field(name string) (event.Value, bool) {
+func (r *Rec) Field(name string) (event.Value, bool) {
 	if r.Format == nil {
 		return event.Value{}, false
 	}
@@ -92,40 +93,6 @@ func (r *Event) Field(name string) (event.Value, bool) {
 		return event.Value{}, false
 	}
 	return f.Decode(r.Data)
-}
-
-// Records gives the events of one CPU, or of all with cpu < 0, in the order of trace. They stay in the rings.
-func (t *Tracer) Records(cpu int) []Event {
-	var out []Event
-	p, m := newPrinter(t), t.merge(cpu)
-	for e, ok := m.next(); ok; e, ok = m.next() {
-		out = append(out, t.record(p, &e))
-	}
-	return out
-}
-
-// Pipe takes at most n events (all with n < 0) out of the rings. It does not wait: see kernel.Machine.Run for that.
-func (t *Tracer) Pipe(cpu, n int) []Event {
-	var out []Event
-	p := newPrinter(t)
-	for len(out) != n {
-		e, ok := t.consume(cpu, nil)
-		if !ok {
-			break
-		}
-		out = append(out, t.record(p, &e))
-	}
-	return out
-}
-
-func (t *Tracer) record(p *printer, e *entry) Event {
-	h, _ := event.Parse(e.Data)
-	p.Buf, p.Mode, p.NoParent = p.Buf[:0], event.ModeText, !t.opt(optPrintParent)
-	t.events.Line(&p.Printer, e.Data)
-	return Event{
-		TS: e.TS, CPU: e.cpu, Header: h, Comm: t.cmdline.find(h.PID), Format: t.events.ByID(h.Type),
-		Data: append([]byte(nil), e.Data...), Text: strings.TrimSuffix(string(p.Buf), "\n"), Lost: e.Lost,
-	}
 }
 
 // Loss is an event that was not kept: when, where, which and why.
