@@ -16,10 +16,7 @@ import (
 
 // eventRecord is the value Record: what every event has, then the event's own fields by the names of its format file.
 func (g *Guest) eventRecord(r *ftrace.Rec, seq int) *record {
-	name := "unknown"
-	if r.Format != nil {
-		name = r.Format.Name
-	}
+	name := r.Name()
 	rec := &record{typ: "Record", text: r.Line, fields: []field{
 		{"ts", unum(r.TS)}, {"cpu", num(r.CPU)}, {"pid", num(r.Header.PID)}, {"comm", str(r.Comm)},
 		{"flags", flagsRecord(r.Header)}, {"event", str(name)}, {"text", str(r.Text)}, {"seq", num(seq)},
@@ -89,10 +86,10 @@ func tracerRecords(c *call) (starlark.Value, error) {
 		glob, _ = starlark.AsString(ev)
 	}
 	var out []starlark.Value
-	recs := c.g.T.Records(id)
-	for i := range recs {
-		if f := recs[i].Format; f == nil || kernel.Glob(glob, f.Name) {
-			out = append(out, c.g.eventRecord(&recs[i], i))
+	events := c.g.T.Records(id)
+	for i := range events {
+		if kernel.Glob(glob, events[i].Name()) {
+			out = append(out, c.g.eventRecord(&events[i], i))
 		}
 	}
 	return starlark.NewList(out), nil
@@ -111,13 +108,14 @@ func tracerPipe(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	take := -1
+	if most > 0 {
+		take = int(min(most, 1<<30))
+	}
 	var out []starlark.Value
-	for most == 0 || uint64(len(out)) < most {
-		r, ok := c.g.T.Take(id)
-		if !ok {
-			break
-		}
-		out = append(out, c.g.eventRecord(&r, len(out)))
+	events := c.g.T.Pipe(id, take)
+	for i := range events {
+		out = append(out, c.g.eventRecord(&events[i], i))
 	}
 	return starlark.NewList(out), nil
 }

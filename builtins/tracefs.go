@@ -19,17 +19,12 @@ const tracingDir = "/sys/kernel/tracing/"
 
 // readTrace reads a file of tracefs.
 func (g *Guest) readTrace(file string) (string, error) {
-	data, err := g.T.FS().ReadFile(g.M.VCPU(0), file)
-	return string(data), err
+	return g.T.ReadFile(file)
 }
 
 // writeTrace writes a file of tracefs as > would, or >> with app.
 func (g *Guest) writeTrace(file, text string, app bool) error {
-	return g.guard(func() error {
-		return g.M.Do("writing "+file, func(v *kernel.VCPU) error {
-			return g.T.FS().WriteFile(v, file, []byte(text), app)
-		})
-	})
+	return g.guard(func() error { return g.T.WriteFile(file, text, app) })
 }
 
 // traceNames lists a directory of tracefs, directories with a slash; nothing on errors.

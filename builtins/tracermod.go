@@ -8,6 +8,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"kscope/ftrace"
+	"kscope/kernel"
 	"kscope/lang"
 )
 
@@ -143,26 +145,37 @@ func tracerFilter(c *call) (starlark.Value, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	file := filterFile(notrace)
-	if mode == "set" {
-		if err := c.g.writeTrace(file, "", false); err != nil {
-			return nil, c.fail(err, "", nil)
-		}
-	}
+	var words strings.Builder
 	for _, v := range globs {
 		glob, ok := starlark.AsString(v)
 		if !ok {
 			return nil, c.errorf("a glob is %s, want string", v.Type())
 		}
-		text := glob
-		if mode == "remove" {
-			text = "!" + glob
+		if err := c.checkGlob(glob); err != nil {
+			return nil, err
 		}
-		if err := c.g.writeTrace(file, text, true); err != nil {
-			return nil, c.filterError(err, glob)
+		if mode == "remove" {
+			words.WriteByte('!')
+		}
+		words.WriteString(glob + "\n")
+	}
+	// One write for all: the sites are then patched together.
+	err := c.g.writeTrace(filterFile(notrace), words.String(), mode != "set")
+	return starlark.None, c.fail(err, strings.TrimSpace(words.String()), nil)
+}
+
+// checkGlob refuses a glob that matches no traceable function before anything is changed. The file would say EINVAL too, but
+// not for which of several globs.
+func (c *call) checkGlob(glob string) error {
+	if glob == "" || strings.IndexByte("!0123456789", glob[0]) >= 0 || strings.Contains(glob, ":") {
+		return nil // a removal, an index or a command: the file's business
+	}
+	for _, name := range c.g.functions() {
+		if ftrace.Match(glob, name) {
+			return nil
 		}
 	}
-	return starlark.None, nil
+	return c.filterError(kernel.EINVAL, glob)
 }
 
 // filterError says why a glob matches nothing: no such symbol, or one that cannot be traced.
@@ -264,6 +277,9 @@ func tracerWrite(c *call) (starlark.Value, error) {
 	}
 	if err := c.ready(); err != nil {
 		return nil, err
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n" // as echo does; without it the last word's error would be lost at close, as on Linux
 	}
 	return starlark.None, c.tracefsError(c.g.writeTrace(file, text, app), file)
 }
