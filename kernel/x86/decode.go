@@ -64,8 +64,11 @@ func decodeInst(b []byte) inst {
 	}
 	if n > 0 && b[n-1]&0xf0 == 0x40 && isPrefix(b[n]) { // a REX that is not last means nothing
 		in := decodeInst(append(append(make([]byte, 0, 15), b[:n-1]...), b[n:]...))
-		if in.Len != truncated {
+		switch {
+		case in.Len != truncated:
 			in.Len++
+		case len(b) == 15:
+			return inst{Inst: x86asm.Inst{Len: 1}, gap: gapLong}
 		}
 		return in
 	}
