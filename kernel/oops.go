@@ -379,6 +379,23 @@ func (r *reporter) report(what string, regs *PtRegs, code, cr2 uint64) {
 	}
 }
 
+// oopsLevel is the printk level of a line of a report: "" is the default. (pr_alert, pr_info and pr_emerg of fault.c and
+// traps.c; all of dumpstack.c prints with KERN_DEFAULT.)
+func oopsLevel(line string) string {
+	const soh = "\001"
+	switch {
+	case strings.HasPrefix(line, "BUG: "), strings.HasPrefix(line, "#PF: "):
+		return soh + "1"
+	case strings.HasPrefix(line, "kernel tried to execute"), strings.HasPrefix(line, "unable to execute"):
+		return soh + "2"
+	case strings.HasPrefix(line, "PGD "):
+		return soh + "6"
+	case strings.HasPrefix(line, "traps: PANIC"):
+		return soh + "0"
+	}
+	return ""
+}
+
 // isPageFault accepts the ways in which a guest may name a fault of do_kern_addr_fault().
 func isPageFault(what string) bool {
 	return what == "Oops" || strings.HasPrefix(what, "page fault") || strings.HasPrefix(what, "BUG: unable to handle") ||

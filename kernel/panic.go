@@ -36,7 +36,7 @@ func (m *Machine) gateOopsLine(v *VCPU) uint64 {
 	if o == nil || o.next == len(o.Line) || v.Arg(1) == 0 {
 		return 0
 	}
-	line := o.Line[o.next]
+	line := oopsLevel(o.Line[o.next]) + o.Line[o.next]
 	o.next++
 	if line == "" {
 		line = " " // 0 would end the report
