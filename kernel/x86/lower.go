@@ -33,7 +33,8 @@ func (l *lowering) ends(in *inst) bool {
 	if in.gap != gapNone {
 		return in.gap != gapNop
 	}
-	return opInfo[in.Op].ends
+	row := &opInfo[in.Op]
+	return row.ends || (row.low == lowMov || row.low == lowPop) && isSystem(in.Args[0])
 }
 
 // lower makes both forms of the block.

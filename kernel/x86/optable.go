@@ -183,6 +183,11 @@ func mayFault(in *inst) bool {
 
 // touches reports whether the operand is memory or a register of the system.
 func touches(a x86asm.Arg) bool {
+	return isMem(a) || isSystem(a)
+}
+
+// isSystem reports whether the operand is a segment, control or debug register.
+func isSystem(a x86asm.Arg) bool {
 	r, ok := a.(x86asm.Reg)
-	return isMem(a) || ok && r > x86asm.R15
+	return ok && r > x86asm.R15
 }

@@ -67,6 +67,8 @@ type rig struct {
 	budget  int64 // 0 means plenty
 	chop    int64 // run in slices of so many instructions
 	writes  []string
+	entries uint64          // of the function at c+1d00
+	seen    map[string]bool // uops that were decoded
 }
 
 var (
@@ -80,11 +82,16 @@ func (r *rig) WRMSR(c *x86.CPU, msr uint32, v uint64) bool {
 	r.writes = append(r.writes, fmt.Sprintf("wrmsr(%x,%x)", msr, v))
 	return msr == 0x830
 }
-func (r *rig) TSC(c *x86.CPU) uint64                                            { return 0x123456789a }
-func (r *rig) CodeWrite(c *x86.CPU, pa uint64, n int)                           {}
-func (r *rig) Gate(va uint64) bool                                              { return va == codeVA+0x1f00 }
-func (r *rig) Shadow(va uint64) bool                                            { return va >= codeVA+0x1e00 && va < codeVA+0x1f00 }
-func (r *rig) EntryCounter(va uint64) *uint64                                   { return nil }
+func (r *rig) TSC(c *x86.CPU) uint64                  { return 0x123456789a }
+func (r *rig) CodeWrite(c *x86.CPU, pa uint64, n int) {}
+func (r *rig) Gate(va uint64) bool                    { return va == codeVA+0x1f00 }
+func (r *rig) Shadow(va uint64) bool                  { return va >= codeVA+0x1e00 && va < codeVA+0x1f00 }
+func (r *rig) EntryCounter(va uint64) *uint64 {
+	if va == codeVA+0x1d00 {
+		return &r.entries
+	}
+	return nil
+}
 func (r *rig) CPUID(c *x86.CPU, leaf, sub uint32) (a, b, cx, d uint32, ok bool) { return }
 
 // newPhys builds the address space; forks of it serve any number of rigs.
@@ -275,6 +282,9 @@ func (r *rig) run(s *state) *state {
 	}
 	if e == x86.ExitWindow && r.deliver {
 		r.c.Interrupt(0x20)
+	}
+	if r.seen != nil {
+		r.c.DecodedOps(func(op string) { r.seen[op] = true })
 	}
 	r.poke(codeAt(s), slices.Repeat([]byte{0xcc}, len(s.code)))
 	return r.save(s, stop)

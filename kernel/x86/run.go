@@ -146,11 +146,17 @@ func (c *CPU) finish(b *block, us []uop, k int) int {
 		}
 	}
 	c.smc = false
-	if b.cost != 0 {
-		c.budget += b.cost - int64(us[k].idx)
-	}
-	c.rip = b.rip(&us[k])
+	c.park(b, preciseIndex(b.code, us[k].idx))
 	return xResync
+}
+
+// preciseIndex returns the first precise uop of instruction idx.
+func preciseIndex(co *code, idx uint8) int {
+	k := 0
+	for co.precise[k].idx != idx {
+		k++
+	}
+	return k
 }
 
 // afterStore leaves the block after an instruction that changed decoded code: what follows may be it.

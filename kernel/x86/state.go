@@ -15,12 +15,20 @@ type State struct {
 	pendDB bool
 	stale  uint64
 	int3   uint64
+
+	inBlock bool   // RIP is in the middle of a block: fetch windows count from its start
+	curVA   uint64 // that starts here
+	curIdx  uint8  // and RIP is at its instruction with this number
 }
 
 // SaveState returns the CPU's state, between two Runs.
 func (c *CPU) SaveState() State {
-	return State{R: c.r, RIP: c.rip, RFLAGS: c.Flags(), arch: c.archState, win: c.win, Insns: c.Insns, Exc: c.Exc,
+	s := State{R: c.r, RIP: c.rip, RFLAGS: c.Flags(), arch: c.archState, win: c.win, Insns: c.Insns, Exc: c.Exc,
 		irq: c.irq, pendDB: c.pendDB, stale: c.StaleInsns, int3: c.Int3Hits}
+	if b := c.cur; b != nil && !b.dead && c.ku > 0 {
+		s.inBlock, s.curVA, s.curIdx = true, b.start, b.code.precise[c.ku].idx
+	}
+	return s
 }
 
 // LoadState makes the CPU what it was at SaveState.
@@ -34,6 +42,21 @@ func (c *CPU) LoadState(s State) {
 	c.cur = nil
 	c.setCPL(c.cpl)
 	c.flushTLB()
+	if s.inBlock {
+		c.resumeIn(s.curVA, s.curIdx)
+		c.Exc = s.Exc
+	}
+}
+
+// resumeIn finds the block at va again and goes on within it, if it still has an instruction idx at RIP.
+func (c *CPU) resumeIn(va uint64, idx uint8) {
+	b := c.lookup(va)
+	if b == nil || int(idx) >= int(b.code.count) {
+		return
+	}
+	if k := preciseIndex(b.code, idx); b.rip(&b.code.precise[k]) == c.rip {
+		c.cur, c.ku = b, k
+	}
 }
 
 // Fork returns a copy of the CPU for a fork of its machine's memory. The parent is stopped and may be forked from

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kscope/kernel/x86"
 )
 
 var update = flag.Bool("update", false, "rewrite the bytes (with as) and outcomes of testdata/*.txt")
@@ -48,15 +50,18 @@ func eachVector(t *testing.T, do func(t *testing.T, where string, v *vector) *ve
 	}
 }
 
-// TestVectors runs every row on the emulated CPU.
+// TestVectors runs every row on the emulated CPU, and requires that the rows together use every uop.
 func TestVectors(t *testing.T) {
 	phys := newPhys()
+	seen := map[string]bool{}
 	eachVector(t, func(t *testing.T, where string, v *vector) *vector {
 		if *update && v.mode != "user" {
 			v.code = assemble(t, v.asm)[0]
 		}
 		v.in.code = v.code
-		got := v.outcome(v.on(phys))
+		r := v.on(phys)
+		r.seen = seen
+		got := v.outcome(r)
 		if *update && v.mode != "user" {
 			v.want = got
 			return v
@@ -66,6 +71,15 @@ func TestVectors(t *testing.T) {
 		}
 		return nil
 	})
+	var unused []string
+	for _, op := range x86.OpNames() {
+		if !seen[op] {
+			unused = append(unused, op)
+		}
+	}
+	if len(unused) > 0 {
+		t.Errorf("%d uops of %d are in no row: %v", len(unused), len(x86.OpNames()), unused)
+	}
 }
 
 // TestVectorsHost holds the rows of user mode against the CPU that runs the test: the vectors are true. A signal does not

@@ -211,6 +211,9 @@ func (v *vector) outcome(r runner) string {
 		}
 		w = append(w, memChange("s+", b, now)...)
 		w = append(w, rig.writes...)
+		if rig.entries != 0 {
+			add("entries=%d", rig.entries)
+		}
 	}
 	return strings.Join(w, " ")
 }
