@@ -58,6 +58,7 @@ type Tracer struct {
 	cmdline  cmdlines
 	tgids    map[int32]int32
 	errs     errorLog
+	pids     pidLists
 	pipes    int // open trace_pipe files: they fix the current tracer
 	wait     waiters
 	fs       *FS
@@ -106,7 +107,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	n.bind(n.ops)
 	n.cmdline = t.cmdline.fork()
 	n.tgids = cloneMap(t.tgids)
-	n.errs = t.errs.fork()
+	n.errs, n.pids = t.errs.fork(), t.pids.fork()
 	n.fs = t.fs.fork(n)
 	n.lost = nil
 	n.registerGates()

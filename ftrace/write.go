@@ -106,6 +106,9 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		t.tellLost(c, "recursion", ip)
 		return
 	}
+	if (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(int32(c.CurrentPid())) {
+		return
+	}
 	p.busy |= bit
 	if d, ok := t.reserve(c, event.FunctionSize); ok {
 		h := t.header(c, event.IDFunction)

@@ -1,0 +1,438 @@
+package ftrace
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"kscope/kernel"
+)
+
+// snaps is shared by the tests so that each configuration boots once.
+var snaps kernel.Snapshots
+
+// boot gives a fork of a booted, traced machine without user programs; it skips while the embedded image is a placeholder.
+func boot(tb testing.TB, cfg kernel.Config) *Tracer {
+	tb.Helper()
+	if file := os.Getenv("KSCOPE_TEST_IMAGE"); file != "" {
+		cfg.Image, _ = os.ReadFile(file)
+	}
+	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
+		for _, g := range m.Gates() {
+			if g == "user_task_exec" {
+				m.RegisterGate(g, func(*kernel.VCPU) uint64 { return 0 })
+			}
+		}
+		_, err := New(m)
+		return err
+	})
+	if err != nil {
+		if strings.Contains(err.Error(), "not a kscope guest") {
+			tb.Skip("the embedded image is a placeholder: ", err)
+		}
+		tb.Fatal(err)
+	}
+	t, ok := Of(m)
+	if !ok {
+		tb.Fatal("the tracer did not follow the fork")
+	}
+	return t
+}
+
+// must fails the test on an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// bytesAt reads kernel text.
+func (t *Tracer) bytesAt(tb testing.TB, va uint64) (b [siteSize]byte) {
+	tb.Helper()
+	must(tb, t.m.Read(va, b[:]))
+	return b
+}
+
+// TestSites: boot has turned every site into a nop, and nothing calls __fentry__ any more.
+func TestSites(t *testing.T) {
+	tr := boot(t, kernel.Config{})
+	recs := tr.Sites().Records()
+	if len(recs) < 100 {
+		t.Fatalf("%d sites", len(recs))
+	}
+	for i, r := range recs {
+		if b := tr.bytesAt(t, r.IP); b != nop5 {
+			t.Errorf("%s: % x", r.Name, b)
+		}
+		if i > 0 && r.IP <= recs[i-1].IP {
+			t.Errorf("%s is not behind %s", r.Name, recs[i-1].Name)
+		}
+	}
+	if !strings.Contains(dmesg(tr), fmt.Sprintf("ftrace: allocating %d entries in ", tr.sites.allocated)) {
+		t.Errorf("no boot message:\n%s", dmesg(tr))
+	}
+}
+
+func dmesg(t *Tracer) string {
+	var s strings.Builder
+	for _, l := range t.m.Dmesg() {
+		s.WriteString(l.Text + "\n")
+	}
+	return s.String()
+}
+
+// TestPatch: with the function tracer every site calls the op's trampoline, and with nop the text is boot's again.
+func TestPatch(t *testing.T) {
+	for _, overhead := range []kernel.Overhead{kernel.OverheadModel, kernel.OverheadNone} {
+		tr := boot(t, kernel.Config{Overhead: overhead})
+		must(t, tr.Set("function"))
+		tramp := tr.ops.Trampoline()
+		for _, r := range tr.Sites().Records() {
+			if b, want := tr.bytesAt(t, r.IP), call(r.IP, tramp); b != want {
+				t.Fatalf("%s: % x, want % x", r.Name, b, want)
+			}
+		}
+		if n := len(tr.Sites().Records()); strings.Count(mustRead(t, tr, "enabled_functions"), " (1)      \ttramp: 0x") != n {
+			t.Errorf("enabled_functions does not list %d functions", n)
+		}
+		must(t, tr.Set("nop"))
+		for _, r := range tr.Sites().Records() {
+			if b := tr.bytesAt(t, r.IP); b != nop5 {
+				t.Fatalf("%s: % x", r.Name, b)
+			}
+		}
+		if got := mustRead(t, tr, "enabled_functions"); got != "" {
+			t.Errorf("enabled_functions: %s", got)
+		}
+	}
+}
+
+func mustRead(tb testing.TB, t *Tracer, path string) string {
+	tb.Helper()
+	s, err := t.ReadFile(path)
+	must(tb, err)
+	return s
+}
+
+// readHostname makes kscoped read a file through the guest's VFS.
+func readHostname(tb testing.TB, t *Tracer) {
+	tb.Helper()
+	_, err := t.m.ReadFile("/etc/hostname")
+	must(tb, err)
+}
+
+const emptyTrace = `# tracer: %s
+#
+# entries-in-buffer/entries-written: %s   #P:4
+#
+#                                _-----=> irqs-off/BH-disabled
+#                               / _----=> need-resched
+#                              | / _---=> hardirq/softirq
+#                              || / _--=> preempt-depth
+#                              ||| / _-=> migrate-disable
+#                              |||| /     delay
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+`
+
+// TestTrace: the header is Linux's, byte for byte, and the lines are events that the guest's own code made.
+func TestTrace(t *testing.T) {
+	tr := boot(t, kernel.Config{})
+	if got, want := tr.Text(-1), fmt.Sprintf(emptyTrace, "nop", "0/0"); got != want {
+		t.Errorf("empty trace:\n%s", got)
+	}
+	must(t, tr.Filter("vfs_*"))
+	must(t, tr.Set("function"))
+	readHostname(t, tr)
+	must(t, tr.Off())
+	text := tr.Text(-1)
+	n := tr.Stats(0).Entries + tr.Stats(1).Entries + tr.Stats(2).Entries + tr.Stats(3).Entries
+	head := fmt.Sprintf(emptyTrace, "function", fmt.Sprintf("%d/%d", n, n))
+	if !strings.HasPrefix(text, head) {
+		t.Fatalf("header:\n%s", text)
+	}
+	lines := strings.Split(strings.TrimSuffix(text[len(head):], "\n"), "\n")
+	row := regexp.MustCompile(`^ +kscoped-\d+ +\[00[0-3]\] [.d]\.\.[.1]\. +1\.\d{6}: vfs_\w+ <-\w+$`)
+	for _, l := range lines {
+		if !row.MatchString(l) {
+			t.Errorf("line %q", l)
+		}
+	}
+	if uint64(len(lines)) != n || !strings.Contains(text, ": vfs_read <-") {
+		t.Errorf("%d lines, %d entries:\n%s", len(lines), n, text)
+	}
+	must(t, tr.Clear())
+	if got, want := tr.Text(-1), fmt.Sprintf(emptyTrace, "function", "0/0"); got != want {
+		t.Errorf("after clear:\n%s", got)
+	}
+	t.Log(text)
+}
+
+// TestSameBytes: two machines with one seed print the same bytes, another seed other ones.
+func TestSameBytes(t *testing.T) {
+	run := func(seed uint64) string {
+		tr := boot(t, kernel.Config{Seed: seed})
+		must(t, tr.Set("function"))
+		must(t, tr.m.Hot(0b1111, 50))
+		readHostname(t, tr)
+		return tr.Text(-1)
+	}
+	a, b, c := run(1), run(1), run(2)
+	if a != b {
+		t.Error("one seed, two traces")
+	}
+	if a == c {
+		t.Error("two seeds, one trace")
+	}
+}
+
+// TestTwoOps: a site that two ops want goes through the list, and back to the trampoline of the one that stays.
+func TestTwoOps(t *testing.T) {
+	tr := boot(t, kernel.Config{})
+	must(t, tr.Filter("vfs_read"))
+	must(t, tr.Set("function"))
+	var hits int
+	read := tr.filtered(t)
+	o := &Ops{Name: "test", Gate: "function_trace_call", Filter: NewHash(read.IP), Call: func(*kernel.VCPU, uint64, uint64, uint64) { hits++ }}
+	must(t, tr.m.Do("registering", func(*kernel.VCPU) error { return tr.Sites().Register(o) }))
+	if got := mustRead(t, tr, "enabled_functions"); !strings.HasPrefix(got, "vfs_read (2)       ->arch_ftrace_ops_list_func+0x0/0x") {
+		t.Errorf("enabled_functions: %q", got)
+	}
+	readHostname(t, tr)
+	n := tr.FunctionCounts()[read.IP]
+	if hits == 0 || n != uint64(hits) {
+		t.Errorf("%d hits of one op, %d of the other", hits, n)
+	}
+	must(t, tr.m.Do("unregistering", func(*kernel.VCPU) error { return tr.Sites().Unregister(o) }))
+	if b, want := tr.bytesAt(t, read.IP), call(read.IP, tr.ops.Trampoline()); b != want {
+		t.Errorf("vfs_read: % x, want % x", b, want)
+	}
+	readHostname(t, tr)
+	if hits != int(n) {
+		t.Error("an op is called after it is gone")
+	}
+}
+
+// filtered is the first record of the filter.
+func (t *Tracer) filtered(tb testing.TB) *Record {
+	for i := range t.sites.recs {
+		if t.ops.Filter.Has(t.sites.recs[i].IP) {
+			return &t.sites.recs[i]
+		}
+	}
+	tb.Fatal("nothing in the filter")
+	return nil
+}
+
+// TestFork: a fork of a tracing machine goes on tracing, by itself.
+func TestFork(t *testing.T) {
+	tr := boot(t, kernel.Config{})
+	must(t, tr.Set("function"))
+	readHostname(t, tr)
+	m := tr.m.Fork(7)
+	n, _ := Of(m)
+	before := tr.Text(-1)
+	if n.Text(-1) != before {
+		t.Error("the fork's trace differs")
+	}
+	readHostname(t, n)
+	if tr.Text(-1) != before {
+		t.Error("the fork traces into its parent")
+	}
+	if n.Text(-1) == before {
+		t.Error("the fork does not trace")
+	}
+	must(t, n.Set("nop"))
+	if b := tr.bytesAt(t, tr.sites.recs[0].IP); b == nop5 {
+		t.Error("the fork patches its parent")
+	}
+	must(t, tr.Set("nop"))
+}
+
+// truth reads the guest's own counters: per-CPU incq at the start of some functions.
+func truth(tb testing.TB, t *Tracer) map[string]uint64 {
+	st := t.m.Types().Struct("kscope_truth")
+	if st == nil {
+		tb.Skip("the image keeps no ground truth")
+	}
+	n := map[string]uint64{}
+	for cpu := range t.m.NumCPU() {
+		base := t.m.PerCPU("kscope_truth", cpu)
+		for _, f := range st.Fields {
+			x, err := t.m.U64(base + uint64(f.Offset))
+			must(tb, err)
+			n[f.Name] += x
+		}
+	}
+	return n
+}
+
+// TestGroundTruth: over a run with thousands of context switches on 4 CPUs, with a ring that overflows, the calls that the
+// guest counts, the entries that the emulator counts and ring entries + losses are one number, function by function.
+func TestGroundTruth(t *testing.T) {
+	for _, overhead := range []kernel.Overhead{kernel.OverheadModel, kernel.OverheadNone} {
+		for _, overwrite := range []string{"1", "0"} {
+			t.Run(fmt.Sprint(overhead, overwrite), func(t *testing.T) { groundTruth(t, overhead, overwrite) })
+		}
+	}
+}
+
+func groundTruth(t *testing.T, overhead kernel.Overhead, overwrite string) {
+	tr := boot(t, kernel.Config{Overhead: overhead, Seed: 3})
+	must(t, tr.Off())
+	must(t, tr.Set("function"))
+	must(t, tr.WriteFile("buffer_size_kb", "64", false))
+	must(t, tr.WriteFile("options/overwrite", overwrite, false))
+	lost := map[uint64]uint64{}
+	tr.OnLost(func(l Loss) { lost[l.IP]++ })
+	must(t, tr.m.Hot(0b1111, 0))
+	for _, r := range tr.Sites().Records() {
+		tr.m.CountEntries(r.IP)
+	}
+	// The machine is stopped between two slices: no CPU is inside a trampoline.
+	start, entries := truth(t, tr), map[uint64]uint64{}
+	for _, r := range tr.Sites().Records() {
+		entries[r.IP] = tr.m.Entries(r.IP)
+	}
+	tr.on = true
+	for range 400 {
+		readHostname(t, tr)
+	}
+	tr.on = false
+	ring := tr.FunctionCounts()
+	written, over, dropped := uint64(0), uint64(0), uint64(0)
+	for i := range tr.cpu {
+		s := tr.Stats(i)
+		written, over, dropped = written+s.Written, over+s.Overrun, dropped+s.Dropped
+	}
+	total := uint64(0)
+	for _, r := range tr.Sites().Records() {
+		calls := tr.m.Entries(r.IP) - entries[r.IP]
+		total += calls
+		if ring[r.IP]+lost[r.IP] != calls {
+			t.Errorf("%s: entered %d times; ring %d + lost %d", r.Name, calls, ring[r.IP], lost[r.IP])
+		}
+	}
+	if written+dropped != total {
+		t.Errorf("%d written + %d dropped, %d calls", written, dropped, total)
+	}
+	end := truth(t, tr)
+	for name, n := range end {
+		if name == "kscope_hot" && overhead == kernel.OverheadModel && overwrite == "1" {
+			t.Logf("kscope_hot: %d", n-start[name])
+		}
+		syms := tr.m.Symbols().ByName(name)
+		if len(syms) != 1 {
+			continue
+		}
+		if r, ok := tr.sites.At(syms[0].Addr); ok {
+			// A CPU can stand between a function's entry and its incq.
+			if calls := ring[r.IP] + lost[r.IP]; absDiff(calls, n-start[name]) > uint64(tr.m.NumCPU()) {
+				t.Errorf("%s: the guest counts %d, tracing %d", name, n-start[name], calls)
+			}
+		}
+	}
+	switches := end["schedule"] - start["schedule"]
+	t.Logf("%d calls, %d overwritten, %d dropped, %d calls of schedule", total, over, dropped, switches)
+	if switches < 2000 || (overwrite == "1") != (over > 0) || (overwrite == "0") != (dropped > 0) {
+		t.Errorf("the run proves little: %d switches, %d overwritten, %d dropped", switches, over, dropped)
+	}
+}
+
+func absDiff(a, b uint64) uint64 { return max(a, b) - min(a, b) }
+
+// FuzzWrite writes any bytes to any file of tracefs: an errno or success, no panic, and the machine still traces.
+func FuzzWrite(f *testing.F) {
+	tr := boot(f, kernel.Config{})
+	var paths []string
+	for _, row := range tr.FS().Rows() {
+		if row.Write == nil {
+			continue
+		}
+		if row.Each == nil {
+			paths = append(paths, row.Path)
+			continue
+		}
+		for _, name := range row.Each(tr) {
+			paths = append(paths, strings.Replace(row.Path, "*", name, 1))
+		}
+	}
+	for i := range paths {
+		for _, s := range []string{"1\n", "0", "function\n", "nop", "vfs_*\n", "!x", "global", "\x00\xff", ""} {
+			f.Add(uint8(i), []byte(s), i%2 == 0)
+		}
+	}
+	f.Fuzz(func(t *testing.T, file uint8, data []byte, app bool) {
+		m := tr.m.Fork(1)
+		tr, _ := Of(m)
+		path := paths[int(file)%len(paths)]
+		if path == "buffer_size_kb" && len(data) > 6 {
+			data = data[:6] // not the host's memory
+		}
+		err := tr.WriteFile(path, string(data), app)
+		if e, ok := err.(*kernel.StopError); ok {
+			t.Fatalf("%s: %v", path, e)
+		}
+		must(t, tr.WriteFile("tracing_on", "1", false))
+		must(t, tr.WriteFile("options/overwrite", "1", false))
+		must(t, tr.WriteFile("tracing_cpumask", "f", false))
+		must(t, tr.WriteFile("options/markers", "1", false))
+		must(t, tr.WriteFile("trace_marker", "still here\n", false))
+		if !bytes.Contains([]byte(tr.Text(-1)), []byte("still here")) && !tr.opt(optRaw) && !tr.opt(optHex) && !tr.opt(optBin) {
+			t.Fatalf("after %q > %s:\n%s", data, path, tr.Text(-1))
+		}
+		must(t, tr.Set("nop"))
+	})
+}
+
+func BenchmarkFunctionEvent(b *testing.B) {
+	// What tracing adds to each call of kscope_hot on the host: the run with the tracer minus the run without.
+	calls := func(trace bool) (ns float64) {
+		tr := boot(b, kernel.Config{CPUs: 1})
+		if trace {
+			must(b, tr.Filter("kscope_hot"))
+			must(b, tr.Set("function"))
+		}
+		must(b, tr.m.Hot(1, 0))
+		hot := tr.m.Symbols().MustLookup("kscope_hot")
+		tr.m.CountEntries(hot)
+		b.ResetTimer()
+		tr.m.Run(kernel.Until{Time: tr.m.Now() + uint64(b.N)*300})
+		b.StopTimer()
+		return float64(b.Elapsed().Nanoseconds()) / float64(max(1, tr.m.Entries(hot)))
+	}
+	plain := calls(false)
+	b.ResetTimer()
+	traced := calls(true)
+	b.ReportMetric(traced-plain, "ns/event")
+	b.ReportMetric(plain, "ns/call")
+}
+
+func BenchmarkPatch500(b *testing.B) {
+	tr := boot(b, kernel.Config{})
+	h := NewHash()
+	for _, r := range tr.Sites().Records()[:min(500, len(tr.Sites().Records()))] {
+		h.Add(r.IP)
+	}
+	tr.ops.Filter = h
+	for b.Loop() {
+		must(b, tr.Set("function"))
+		must(b, tr.Set("nop"))
+	}
+}
+
+func BenchmarkTraceText(b *testing.B) {
+	tr := boot(b, kernel.Config{})
+	must(b, tr.Set("function"))
+	must(b, tr.m.Hot(0b1111, 0))
+	tr.m.Run(kernel.Until{Time: tr.m.Now() + 20e6})
+	lines := 0
+	for b.Loop() {
+		lines = strings.Count(tr.Text(-1), "\n")
+	}
+	b.ReportMetric(float64(b.N*lines)/b.Elapsed().Seconds()/1e6, "Mlines/s")
+}
