@@ -57,7 +57,9 @@ type result struct {
 	code     int
 }
 
-func (r result) String() string { return fmt.Sprintf("exit %d\nstdout %q\nstderr %q", r.code, r.out, r.err) }
+func (r result) String() string {
+	return fmt.Sprintf("exit %d\nstdout %q\nstderr %q", r.code, r.out, r.err)
+}
 
 func runFake(t testing.TB, dir, line, stdin string) (result, *fakeOS) {
 	o := newFakeOS(stdin)
