@@ -29,7 +29,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "kscope: %v\n", err)
 		return lang.ExitUsage
 	}
-	p := &program{opts: opts, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{opts: opts, stdin: stdin, stdout: stdout, stderr: stderr, snaps: new(kernel.Snapshots)}
 	switch opts.command {
 	case "help":
 		fmt.Fprint(stdout, usage())
@@ -54,7 +54,7 @@ type program struct {
 	opts           options
 	stdin          *os.File
 	stdout, stderr io.Writer
-	snaps          kernel.Snapshots
+	snaps          *kernel.Snapshots
 }
 
 // host builds everything for one script or session: the machine's maker, the modules on top of it, the language on top of
@@ -118,9 +118,22 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
+// Bounds of one golden when the command line gives none: a script that never ends must fail, not hang the tests.
+const (
+	goldenInsns = 4e9
+	goldenSteps = 1e9
+)
+
 // golden runs one golden from scratch; its errors are part of its output.
 func (p *program) golden(path string, out io.Writer) int {
-	h := p.host(out, filepath.Dir(path))
+	bounded := *p // shares nothing that changes but the snapshots, which may be shared
+	if bounded.opts.machine.MaxInsns == 0 {
+		bounded.opts.machine.MaxInsns = goldenInsns
+	}
+	if bounded.opts.maxSteps == 0 {
+		bounded.opts.maxSteps = goldenSteps
+	}
+	h := bounded.host(out, filepath.Dir(path))
 	if filepath.Ext(path) != ".in" {
 		return h.Run(path, out)
 	}
