@@ -518,3 +518,72 @@ func BenchmarkIterate(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
 }
+
+// TestHammerSlow has the machine's goroutine do its slow operations (stats, iteration, resize, reset, clone) while another
+// goroutine consumes: ids still rise, and the race detector is content.
+func TestHammerSlow(t *testing.T) {
+	b := New(4)
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		last := uint64(0)
+		var pg [PageSize]byte
+		for !done.Load() {
+			if e, ok := b.Consume(nil); ok {
+				if id := binary.LittleEndian.Uint64(e.Data); id <= last {
+					t.Errorf("id %d after %d", id, last)
+				} else {
+					last = id
+				}
+			} else {
+				runtime.Gosched()
+			}
+			if last%7 == 0 {
+				if _, ok := b.ReadPage(&pg); ok {
+					DecodePage(pg[:], func(e Entry) bool {
+						if e.Kind == Data {
+							last = binary.LittleEndian.Uint64(e.Data)
+						}
+						return true
+					})
+				}
+			}
+		}
+	})
+	r := rand.New(rand.NewPCG(5, 5))
+	var it Iter
+	seen := uint64(0)
+	for id := uint64(1); id < 30_000; id++ {
+		var d [24]byte
+		binary.LittleEndian.PutUint64(d[:], id)
+		b.Write(id, d[:])
+		switch r.IntN(200) {
+		case 0:
+			b.Reset()
+			it, seen = b.Iterate(), 0
+		case 1:
+			b.Resize(2 + r.IntN(6))
+			it, seen = b.Iterate(), 0
+		case 2:
+			b.Stats()
+		case 3:
+			it, seen = b.Iterate(), 0
+		case 4:
+			c := b.Clone()
+			c.Write(id, d[:])
+		case 5:
+			runtime.Gosched()
+		}
+		if it.b == b && r.IntN(3) == 0 {
+			if e, ok := it.Next(); ok {
+				if id := binary.LittleEndian.Uint64(e.Data); id < seen {
+					t.Fatalf("iterator: id %d after %d", id, seen)
+				} else {
+					seen = id
+				}
+			}
+		}
+	}
+	done.Store(true)
+	wg.Wait()
+}
