@@ -78,18 +78,19 @@ type Param struct {
 // Types answers questions about the image's types from its DWARF. The first question reads the names of all top-level
 // entries; a type or prototype is parsed when it is asked for. One Types serves every machine of an image, so it locks.
 type Types struct {
-	mu    sync.Mutex
-	file  *elf.File
-	data  *dwarf.Data
-	err   error
-	names map[typeKey]dwarf.Offset   // first complete definition of each
-	funcs map[string][]dwarf.Offset  // subprograms with code or with a prototype
-	vars  map[string][]dwarf.Offset  // variables with a type
-	memo  map[dwarf.Type]*Type       // by debug/dwarf's parsed type
-	again []copied                   // see convert
-	lines map[dwarf.Offset]*lineUnit // see line.go
-	units []*dwarf.Entry
-	rows  *frameTable // see frames
+	mu      sync.Mutex
+	file    *elf.File
+	data    *dwarf.Data
+	err     error
+	names   map[typeKey]dwarf.Offset   // first complete definition of each
+	funcs   map[string][]dwarf.Offset  // subprograms with code or with a prototype
+	vars    map[string][]dwarf.Offset  // variables with a type
+	memo    map[dwarf.Type]*Type       // by debug/dwarf's parsed type
+	again   []copied                   // see convert
+	lines   map[dwarf.Offset]*lineUnit // see line.go
+	units   []*dwarf.Entry
+	rows    *frameTable             // see frames
+	inlines map[string][]InlineSite // see Inlined
 }
 
 // copied says that typ holds a copy of from, which may have been incomplete at that time.

@@ -257,3 +257,21 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 }
+
+func TestInlined(t *testing.T) {
+	types := NewTypes(compile(t))
+	var got []string
+	for _, s := range types.Inlined("inner") {
+		if s.Addr < kernelText || s.Line == 0 || !strings.HasSuffix(s.File, "k.c") {
+			t.Errorf("%+v", s)
+		}
+		got = append(got, s.Caller)
+	}
+	slices.Sort(got)
+	if want := []string{"inlines_twice", "outer"}; !slices.Equal(got, want) {
+		t.Errorf("inner is inlined into %q, want %q", got, want)
+	}
+	if types.Inlined("vfs_read") != nil {
+		t.Error("vfs_read was not inlined")
+	}
+}

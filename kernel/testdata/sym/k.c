@@ -57,3 +57,6 @@ int start_c(void)
 		sum += vla(i + 2, i, sum, 3) + many(&the_file, i) + call_asm(i + 1) + weak_one(i);
 	return sum;
 }
+static inline __attribute__((always_inline)) int inner(int x) { asm volatile("nop"); return x + 1; }
+static inline __attribute__((always_inline)) int outer(int x) { return inner(x) + 2; }
+int inlines_twice(int x) { return outer(x) + inner(x); }
