@@ -20,10 +20,12 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"go.starlark.net/starlark"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 	"kscope/lang"
 )
 
@@ -79,8 +81,25 @@ func (e *Env) boot(cfg kernel.Config) (*Guest, error) {
 	if err != nil {
 		return nil, &lang.Error{Msg: err.Error()}
 	}
-	g.env = e
+	e.adopt(g)
 	return g, nil
+}
+
+// adopt ties a machine to the script: at the script's end the coroutines of its programs stop. Until then only a machine
+// whose programs live is kept: a sweep over thousands of forks must not hold them all.
+func (e *Env) adopt(g *Guest) {
+	g.env = e
+	users, ok := kernel.PartOf[*user.Host](g.M)
+	if !ok {
+		return
+	}
+	ref := weak.Make(users)
+	e.host.OnClose(func() error {
+		if users := ref.Value(); users != nil {
+			users.Close()
+		}
+		return nil
+	})
 }
 
 // Now is the machine's virtual wall clock, for time.now(): the time that the guest was booted at, and its t.

@@ -37,7 +37,7 @@ func (g *Guest) guard(fn func() error) error {
 func (g *Guest) fork(seed uint64) (*Guest, error) {
 	n, err := NewGuest(g.M.Fork(seed))
 	if err == nil {
-		n.env = g.env
+		g.env.adopt(n)
 	}
 	return n, err
 }
