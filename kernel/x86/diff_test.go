@@ -24,7 +24,11 @@ func TestHostDiff(t *testing.T) {
 	r := newRig(newPhys(), 3)
 	g := &generator{rnd: rand.New(rand.NewPCG(*diffSeed, 0)), forms: forms()}
 	stops, failures := map[string]int{}, 0
-	for n := range *diffBlocks {
+	blocks := *diffBlocks
+	if raceEnabled {
+		blocks /= 10
+	}
+	for n := range blocks {
 		b := g.block()
 		want := h.run(b.in)
 		stops[want.stop]++
@@ -36,10 +40,10 @@ func TestHostDiff(t *testing.T) {
 			}
 		}
 	}
-	if stops[""] < *diffBlocks/2 || stops["segv"] == 0 || stops["#DE"] == 0 {
+	if stops[""] < blocks/2 || stops["segv"] == 0 || stops["#DE"] == 0 {
 		t.Errorf("blocks ended so: %v", stops)
 	}
-	t.Logf("%d blocks, ended so: %v", *diffBlocks, stops)
+	t.Logf("%d blocks, ended so: %v", blocks, stops)
 }
 
 // block is a state with code, and what the code leaves undefined.
@@ -198,7 +202,7 @@ func (g *generator) writable(r int) bool {
 
 // step emits one random instruction, with what it needs before it.
 func (g *generator) step(start uint64) {
-	switch g.rnd.IntN(24) {
+	switch g.rnd.IntN(26) {
 	case 0, 1:
 		g.shift()
 	case 2:
@@ -221,6 +225,8 @@ func (g *generator) step(start uint64) {
 		g.popf()
 	case 12:
 		g.frame()
+	case 13:
+		g.selfModify(start)
 	default:
 		g.simple(start)
 	}

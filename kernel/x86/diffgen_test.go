@@ -379,3 +379,18 @@ func (g *generator) frame() {
 		g.emit(0xd7)
 	}
 }
+
+// selfModify emits a store into the constant of a mov that follows soon after.
+func (g *generator) selfModify(start uint64) {
+	r := g.rnd.IntN(8)
+	if !g.writable(r) {
+		return
+	}
+	g.emit(0xc6, 0x05, 0, 0, 0, 0, byte(g.rnd.Uint32())) // mov byte ptr [rip+disp], imm8
+	next := len(g.code)
+	for range g.rnd.IntN(3) {
+		g.simple(start)
+	}
+	g.emit(append([]byte{0xb8 | byte(r)}, g.immediate(4)...)...)
+	binary.LittleEndian.PutUint32(g.code[next-5:], uint32(len(g.code)-4+g.rnd.IntN(4)-next))
+}
