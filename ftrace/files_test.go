@@ -1,11 +1,13 @@
 package ftrace
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"kscope/ftrace/event"
 	"kscope/ftrace/ring"
 	"kscope/kernel"
 )
@@ -53,6 +55,20 @@ func someTracer(cpus int) *Tracer {
 		t.cpu[i].ring = ring.New(ring.MinPages)
 	}
 	t.ops = &Ops{Name: "function", Gate: "function_trace_call"}
+	t.events = event.NewSet()
+	t.guest = guestView{
+		symbol: func(addr uint64, offset bool) string {
+			name, ok := map[uint64]string{0xffffffff8134cc50: "vfs_read+0x0/0x310", 0xffffffff8134d82b: "ksys_read+0x6b/0xf0", 0x51: "tracing_mark_write+0x0/0x10"}[addr]
+			if !ok {
+				return fmt.Sprintf("0x%08x", addr)
+			}
+			if !offset {
+				name, _, _ = strings.Cut(name, "+")
+			}
+			return name
+		},
+		online: func() int { return cpus },
+	}
 	t.cmdline.init(defaultCmdlines)
 	t.fs = newFS(t)
 	return t
@@ -302,4 +318,32 @@ func TestModes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzFiles writes any bytes to the files that need no machine: an errno or success, and what is read back is sane.
+func FuzzFiles(f *testing.F) {
+	paths := []string{"set_ftrace_filter", "set_ftrace_notrace", "buffer_size_kb", "per_cpu/cpu1/buffer_size_kb", "trace_options",
+		"options/overwrite", "options/raw", "trace_clock", "tracing_cpumask", "tracing_on", "saved_cmdlines_size", "set_ftrace_pid",
+		"set_ftrace_notrace_pid", "error_log", "trace", "per_cpu/cpu0/trace"}
+	for i := range paths {
+		for _, s := range []string{"1\n", "vfs_*", "!vfs_read x[", "global\n", "ffffffff,3", "overwrite", "-1", "\x00\xa0\xff"} {
+			f.Add(uint8(i), []byte(s), i%2 == 0)
+		}
+	}
+	f.Fuzz(func(t *testing.T, file uint8, data []byte, app bool) {
+		tr := someTracer(40)
+		path := paths[int(file)%len(paths)]
+		if strings.HasSuffix(path, "buffer_size_kb") && len(data) > 5 {
+			data = data[:5] // not the host's memory
+		}
+		if err := tr.fs.WriteFile(nil, path, data, app); err != nil {
+			errnoOf(err)
+		}
+		if strings.HasSuffix(path, "trace") {
+			return
+		}
+		if _, err := tr.fs.ReadFile(nil, path); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -46,6 +46,7 @@ type Tracer struct {
 	events *event.Set
 	cpu    []cpuState
 	lay    taskLayout
+	guest  guestView
 
 	on       bool // tracing_on
 	expanded bool // the rings have their full size
@@ -66,9 +67,27 @@ type Tracer struct {
 	lost     func(l Loss) // see OnLost
 }
 
+// guestView is what the text of a trace needs to know of the guest; tests of the text have one without a machine.
+type guestView struct {
+	symbol func(addr uint64, offset bool) string
+	online func() int
+}
+
+func viewOf(m *kernel.Machine) guestView {
+	return guestView{
+		symbol: func(addr uint64, offset bool) string { return symbolText(m.Symbols(), addr, offset) },
+		online: func() (n int) {
+			for i := range m.NumCPU() {
+				n += b2i(m.Online(i))
+			}
+			return n
+		},
+	}
+}
+
 // New attaches a tracer to a machine that has not booted yet and registers its gates.
 func New(m *kernel.Machine) (*Tracer, error) {
-	t := &Tracer{m: m, events: event.NewSet(), on: true, current: &tracers[nopTracer], options: defaultOptions()}
+	t := &Tracer{m: m, guest: viewOf(m), events: event.NewSet(), on: true, current: &tracers[nopTracer], options: defaultOptions()}
 	var err error
 	if t.sites, err = newSites(m); err != nil {
 		return nil, err
@@ -96,7 +115,7 @@ func New(m *kernel.Machine) (*Tracer, error) {
 func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	n := &Tracer{}
 	*n = *t
-	n.m = m
+	n.m, n.guest = m, viewOf(m)
 	n.events = t.events.Fork()
 	n.sites = t.sites.fork(m)
 	n.cpu = append([]cpuState(nil), t.cpu...)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"kscope/ftrace/event"
+	"kscope/kernel"
 )
 
 // printer makes trace's lines. It belongs to one reader.
@@ -34,7 +35,7 @@ func (p *printer) symbol(b []byte, addr uint64) []byte {
 	}
 	name, ok := p.names[addr]
 	if !ok {
-		name = p.t.symbolText(addr, p.offset)
+		name = p.t.guest.symbol(addr, p.offset)
 		p.names[addr] = name
 	}
 	b = append(b, name...)
@@ -45,8 +46,7 @@ func (p *printer) symbol(b []byte, addr uint64) []byte {
 }
 
 // symbolText names an address: with offset as %pS, else without offset, size and module.
-func (t *Tracer) symbolText(addr uint64, offset bool) string {
-	syms := t.m.Symbols()
+func symbolText(syms *kernel.Symbols, addr uint64, offset bool) string {
 	s, _ := syms.At(addr)
 	switch {
 	case s.Name == "":
@@ -211,7 +211,7 @@ func (p *printer) header(cpu int) {
 	entries, total := t.counts(cpu)
 	p.Buf = append(strconv.AppendUint(append(p.Buf, "# entries-in-buffer/entries-written: "...), entries, 10), '/')
 	p.Buf = append(strconv.AppendUint(p.Buf, total, 10), "   #P:"...)
-	p.Buf = append(strconv.AppendInt(p.Buf, int64(t.online()), 10), "\n#\n"...)
+	p.Buf = append(strconv.AppendInt(p.Buf, int64(t.guest.online()), 10), "\n#\n"...)
 	pad, tgid, bar := "  ", "  ", "  "
 	if t.opt(optRecordTgid) {
 		pad, tgid, bar = "            ", "     TGID   ", "       |    "
@@ -235,12 +235,4 @@ func (p *printer) header(cpu int) {
 	for _, r := range rows {
 		p.Buf = append(p.Buf, r...)
 	}
-}
-
-// online is the number of CPUs that the guest has started.
-func (t *Tracer) online() (n int) {
-	for i := range t.cpu {
-		n += b2i(t.m.Online(i))
-	}
-	return n
 }
