@@ -69,52 +69,57 @@ func signExtend(v uint64, sz uint8) uint64 {
 
 // arith computes the six arithmetic flags.
 func (c *CPU) arith() uint64 {
-	sz := c.fop & 3
+	if c.fop >= kINC && c.fop < kEXP {
+		return incFlags(c.fop, c.fa) | arithOf(c.sop, c.sa, c.sb)&FlagCF
+	}
+	return arithOf(c.fop, c.fa, c.fb)
+}
+
+// arithOf computes the flags of every kind but kINC and kDEC, which are not saved for one another.
+func arithOf(fop uint8, fa, fb uint64) uint64 {
+	sz := fop & 3
 	m, top := sizeMask(sz), uint(8)<<sz-1
-	r, b := c.fa&m, c.fb&m
-	switch c.fop &^ 3 {
+	r, b := fa&m, fb&m
+	switch fop &^ 3 {
 	case kSUB:
 		a := (r + b) & m
-		f := szp(c.fa) | (a^b^r)&FlagAF
+		f := szp(fa) | (a^b^r)&FlagAF
 		if a < b {
 			f |= FlagCF
 		}
 		return f | (a^b)&(a^r)>>top&1*FlagOF
 	case kADD:
 		a := (r - b) & m
-		f := szp(c.fa) | (a^b^r)&FlagAF
+		f := szp(fa) | (a^b^r)&FlagAF
 		if r < a {
 			f |= FlagCF
 		}
 		return f | ^(a^b)&(a^r)>>top&1*FlagOF
 	case kLOGIC:
-		return szp(c.fa)
+		return szp(fa)
 	case kRES:
-		return szp(c.fa) | c.fb
-	case kINC, kDEC:
-		f := szp(c.fa) | c.savedCF()
-		edge, low := uint64(1)<<top, uint64(0) // inc overflows to the most negative number, and carries out of bit 3 to 0
-		if c.fop&^3 == kDEC {
-			edge, low = 1<<top-1, 15
-		}
-		if r == edge {
-			f |= FlagOF
-		}
-		if r&15 == low {
-			f |= FlagAF
-		}
-		return f
+		return szp(fa) | fb
 	}
-	return c.fb
+	return fb
 }
 
-// savedCF returns the carry that inc and dec left alone.
-func (c *CPU) savedCF() uint64 {
-	fop, fa, fb := c.fop, c.fa, c.fb
-	c.fop, c.fa, c.fb = c.sop, c.sa, c.sb
-	cf := c.arith() & FlagCF
-	c.fop, c.fa, c.fb = fop, fa, fb
-	return cf
+// incFlags computes the flags of inc and dec, but for CF.
+func incFlags(fop uint8, fa uint64) uint64 {
+	sz := fop & 3
+	top := uint(8)<<sz - 1
+	f := szp(fa)
+	edge, low := uint64(1)<<top, uint64(0) // inc overflows to the most negative number, and carries out of bit 3 to 0
+	if fop&^3 == kDEC {
+		edge, low = 1<<top-1, 15
+	}
+	r := fa & sizeMask(sz)
+	if r == edge {
+		f |= FlagOF
+	}
+	if r&15 == low {
+		f |= FlagAF
+	}
+	return f
 }
 
 func (c *CPU) cf() uint64 { return c.arith() & FlagCF }

@@ -3,6 +3,7 @@ package x86
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"kscope/kernel/mem"
@@ -215,5 +216,35 @@ func TestForkShares(t *testing.T) {
 	e.Run(10)
 	if code(c) != code(e) || e.Reg(RAX) != 16 {
 		t.Error("second fork")
+	}
+}
+
+// TestForkParallel: forks run, and write their text, in goroutines of their own; it is for -race.
+func TestForkParallel(t *testing.T) {
+	c := benchCPUs(1, 5)[0]
+	c.Run(1 << 40)
+	c.startMix(5)
+	c.SetReg(RDI, 20)
+	c.phys.Fork() // nothing is written from here on
+	sums := make([]uint64, 8)
+	var wg sync.WaitGroup
+	for i := range sums {
+		wg.Go(func() {
+			for range 3 {
+				d := c.Fork(c.phys.Fork(), &testEnv{})
+				d.Write(textVA+0x3000, []byte{byte(i)})
+				d.Write(textVA+16*2+5, []byte{0x90}) // an hlt that does not run
+				if e := d.Run(1 << 40); e != ExitHalt {
+					t.Error(e)
+				}
+				sums[i] = d.Reg(RAX)
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range sums {
+		if s != sums[0] {
+			t.Errorf("results differ: %x", sums)
+		}
 	}
 }
