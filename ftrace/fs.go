@@ -1,6 +1,7 @@
 package ftrace
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -281,7 +282,22 @@ func (h *Handle) Read(buf []byte, pos uint64) (int, error) {
 	if pos >= uint64(len(h.text)) {
 		return 0, nil
 	}
-	return copy(buf, h.text[pos:]), nil
+	return copy(buf, wholeLines(h.text[pos:], min(len(buf), seqSize))), nil
+}
+
+// seqSize is the buffer of a seq_file: a read returns whole lines, as many as fit, or a part of one longer line. It is
+// what decides how many reads a cat takes, and so what a trace of vfs_read shows of it.
+const seqSize = 4096
+
+// wholeLines cuts b to the lines that fit into size bytes.
+func wholeLines(b []byte, size int) []byte {
+	if len(b) <= size {
+		return b
+	}
+	if i := bytes.LastIndexByte(b[:size], '\n'); i >= 0 {
+		return b[:i+1]
+	}
+	return b[:size]
 }
 
 // Write writes; a short count means that the rest must be written again, as trace_marker asks for.

@@ -13,9 +13,6 @@ func (t *Tracer) newTraceReader(cpu int) *traceReader {
 	return &traceReader{cpu: cpu}
 }
 
-// seqSize is the buffer of a seq_file: a read returns whole lines, as many as fit, or one longer line.
-const seqSize = 4096
-
 // fill makes p.Buf hold the next lines, up to size bytes; nothing at the end.
 func (r *traceReader) fill(t *Tracer, size int) {
 	if r.p == nil {
@@ -44,16 +41,7 @@ func (r *traceReader) read(t *Tracer, buf []byte) int {
 		r.fill(t, size)
 	}
 	b := r.p.Buf
-	n := min(len(b), size)
-	if n < len(b) {
-		for i := n; i > 0; i-- {
-			if b[i-1] == '\n' {
-				n = i
-				break
-			}
-		}
-	}
-	copy(buf, b[:n])
+	n := copy(buf, wholeLines(b, size))
 	r.p.Buf = append(b[:0], b[n:]...)
 	return n
 }
