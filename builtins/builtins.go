@@ -53,13 +53,13 @@ func (e *Env) Attach(h *lang.Host) { e.host = h }
 // Tables are the rows of all modules.
 func (e *Env) Tables() []lang.Table {
 	return []lang.Table{
+		{Title: "to begin with", Rows: []lang.Row{
+			{Name: "demo", Sig: "()", Doc: "Shows a first trace, statement by statement.", Fn: e.demo},
+		}},
 		{Title: "kernel: the machine and its guest kernel", Rows: append(e.bootRows(), e.rows("kernel", kernelMethods())...)},
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},
 		{Title: "fs: the guest's files", Rows: e.rows("fs", fsMethods())},
 		{Title: "objects", Rows: objectRows()},
-		{Title: "to begin with", Rows: []lang.Row{
-			{Name: "demo", Sig: "()", Doc: "Shows a first trace, statement by statement.", Fn: e.demo},
-		}},
 	}
 }
 

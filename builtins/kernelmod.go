@@ -50,7 +50,7 @@ func kernelMethods() []method {
 		{name: "disasm", sig: "(x, n = 8, bytes = True, marks = True) -> string", fn: kernelDisasm,
 			doc: "Disassembles n instructions at x. marks tell ftrace call sites, what patched them, and int3s."},
 		{name: "patches", sig: "() -> [Patch]", fn: kernelPatches,
-			doc: "Every change of text since boot, oldest first: .pokes (addr, old, new, by) and .steps (kind, time, cpu, task,\nwrites, acks: which CPU passed its sync when, hits: which CPU ran into the transient int3, stale)."},
+			doc: "Lists every change of text since boot, oldest first; printing one tells its story.\n.pokes are the sites (addr, old, new, by); .steps the moments (kind, time, cpu, pid, comm, writes) with who saw them:\n.acks which CPU passed its sync when, .hits which ran into the transient int3, .stale which held old bytes."},
 		{name: "dmesg", sig: "() -> string", fn: kernelDmesg, doc: "The guest's log, as dmesg prints it."},
 		{name: "state_hash", sig: "() -> int", fn: kernelStateHash,
 			doc: "A hash of memory, registers, pending interrupts and time; patched text counts as its original."},

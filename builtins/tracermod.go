@@ -29,7 +29,7 @@ func tracerMethods() []method {
 			doc: "The file trace: its first n events, or the last -n; of one CPU; without its head if head = False.\nReading leaves the events where they are."},
 		{name: "show", sig: "(n = None, cpu = None, head = True)", fn: tracerShow, doc: "Prints tracer.text(...)."},
 		{name: "records", sig: "(cpu = None, event = None) -> [Record]", fn: tracerRecords,
-			doc: "The events as objects, left where they are: .ts (ns), .cpu, .pid, .comm, .flags, .event, .text and, for\nfunctions, .func and .parent. event is a glob of event names."},
+			doc: "Lists the events as objects and leaves them where they are.\nThey have .ts (ns), .cpu, .pid, .comm, .flags, .event, .text, .lost, the event's own fields, and, for functions, .func\nand .parent. event is a glob of event names."},
 		{name: "pipe", sig: "(n = None, cpu = None) -> [Record]", fn: tracerPipe, doc: "Takes events out of the ring buffer: all, or at most n. Lost events are in Record.lost."},
 		{name: "stats", sig: "(cpu = None) -> Stats | [Stats]", fn: tracerStats,
 			doc: "The counters of per_cpu/cpuN/stats: .entries, .overrun, .commit_overrun, .bytes, .dropped, .read, .oldest, .now."},

@@ -70,13 +70,36 @@ func (h *Host) overview(w io.Writer) {
 		}
 		fmt.Fprintln(w, t.Title)
 		for _, r := range t.Rows {
-			if mod, _, dotted := strings.Cut(r.Name, "."); dotted && isType(mod) {
-				continue // help(object) shows them
+			if typ, _, dotted := strings.Cut(r.Name, "."); !dotted || !isType(typ) {
+				fmt.Fprintf(w, "  %-24s %s\n", r.Name, firstLine(r.Doc))
 			}
-			fmt.Fprintf(w, "  %-24s %s\n", r.Name, firstLine(r.Doc))
 		}
+		typeLines(w, t.Rows)
 	}
 	fmt.Fprintln(w, "\nhelp(x) or help(\"name\") tells more about one of them.")
+}
+
+// typeLines shows the types of a table, one line each: their names are many.
+func typeLines(w io.Writer, rows []Row) {
+	const most = 8
+	shown := map[string]bool{}
+	for _, r := range rows {
+		typ, _, dotted := strings.Cut(r.Name, ".")
+		if !dotted || !isType(typ) || shown[typ] {
+			continue
+		}
+		shown[typ] = true
+		var names []string
+		for _, other := range rows {
+			if name, ok := strings.CutPrefix(other.Name, typ+"."); ok {
+				names = append(names, name)
+			}
+		}
+		if n := len(names); n > most {
+			names = append(names[:most], fmt.Sprintf("and %d more", n-most))
+		}
+		fmt.Fprintf(w, "  %-24s .%s; help(\"%s\")\n", typ, strings.Join(names, " ."), typ)
+	}
 }
 
 func (h *Host) rowOf(name string) *Row {
