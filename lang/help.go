@@ -95,10 +95,11 @@ func typeLines(w io.Writer, rows []Row) {
 				names = append(names, name)
 			}
 		}
+		more := ""
 		if n := len(names); n > most {
-			names = append(names[:most], fmt.Sprintf("and %d more", n-most))
+			names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
 		}
-		fmt.Fprintf(w, "  %-24s .%s; help(\"%s\")\n", typ, strings.Join(names, " ."), typ)
+		fmt.Fprintf(w, "  %-24s .%s%s; help(\"%s\")\n", typ, strings.Join(names, " ."), more, typ)
 	}
 }
 
