@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kscope/kernel"
+	"kscope/kernel/mem"
 	"kscope/kernel/x86"
 )
 
@@ -44,7 +45,8 @@ type fakeTask struct {
 	fds   map[int]*fakeFD
 	brk   uint64
 	done  bool
-	limit int // system calls until the task is given up; 0: none
+	limit int          // system calls until the task is given up; 0: none
+	m     *stubMachine // whose memory it uses instead of pages
 }
 
 func newFakeOS(stdin string) *fakeOS {
@@ -81,15 +83,27 @@ func (t *fakeTask) each(va uint64, b []byte, fn func(p, b []byte)) error {
 }
 
 func (t *fakeTask) Read(va uint64, b []byte) error {
+	if t.m != nil {
+		return t.m.cpu.Read(va, b)
+	}
 	return t.each(va, b, func(p, b []byte) { copy(b, p) })
 }
 
 func (t *fakeTask) Write(va uint64, b []byte) error {
+	if t.m != nil {
+		return t.m.cpu.Write(va, b)
+	}
 	return t.each(va, b, func(p, b []byte) { copy(p, b) })
 }
 
 // touch is what a write to a page does.
 func (t *fakeTask) touch(va uint64) {
+	if t.m != nil {
+		if t.m.cpu.Read(va, make([]byte, 1)) != nil {
+			t.m.mapPage(va&^4095, mem.P|mem.RW|mem.US)
+		}
+		return
+	}
 	if t.pages[va>>12] == nil {
 		t.pages[va>>12] = new([4096]byte)
 	}

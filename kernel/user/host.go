@@ -136,6 +136,9 @@ func (h *Host) hypercall(c *kernel.VCPU) {
 	case p == nil:
 		p = h.born(c, pid)
 	}
+	if p.lost && p.next == nil {
+		h.m.RequestStop(fmt.Sprintf("%s (pid %d) made more than %d system calls before the machine was forked: it cannot go on in the fork", p.Name, pid, maxLog))
+	}
 	p.revive()
 	before := p.req
 	c.ChargeWork(p.step(c.CPU))
@@ -247,14 +250,14 @@ func (p *Proc) child() origin {
 
 // forked notes the child of a fork that has returned to the parent, unless the child has run already.
 func (h *Host) forked(p *Proc, req *request) {
-	last := p.log[len(p.log)-1]
-	if last.ret <= 0 || req.born {
+	child := int(p.resp.ret)
+	if child <= 0 || req.born {
 		return
 	}
 	a := p.ancestor()
-	a.log = a.log[:len(a.log)-1]
+	a.log = a.log[:max(0, len(a.log)-1)]
 	fn := req.fork
-	h.births[int(last.ret)] = origin{main: func(s *Sys, _ []string) int { return fn(s) }, parent: a}
+	h.births[child] = origin{main: func(s *Sys, _ []string) int { return fn(s) }, parent: a}
 }
 
 // parentOf is the pid of the current task's real parent.

@@ -70,6 +70,27 @@ const (
 	perByteWork = 1  // looking at each byte: counting, searching, formatting
 )
 
+// What is kept of a program's results for forks of the machine.
+const (
+	maxLog      = 1 << 20
+	maxLogBytes = 128 << 20
+)
+
+// record keeps a result.
+func (p *Proc) record(r response) {
+	if p.lost {
+		return
+	}
+	for _, b := range r.out {
+		p.size += len(b)
+	}
+	if len(p.log) == maxLog || p.size > maxLogBytes {
+		p.lost, p.log = true, nil
+		return
+	}
+	p.log = append(p.log, r)
+}
+
 // killed is the sentinel that unwinds a program whose task is gone.
 type killed struct{}
 
@@ -83,7 +104,9 @@ type Proc struct {
 	origin origin
 	phase  phase
 	req    *request   // in flight
-	log    []response // all results so far
+	log    []response // all results so far, or
+	lost   bool       // more than are kept: a fork of the machine cannot bring the program back
+	size   int        // bytes in log
 	stub   *stub
 
 	// The coroutine; nil until the first step (of a copy: until it must run).
@@ -106,6 +129,7 @@ type ancestor struct {
 	argv, env []string
 	stub      *stub
 	log       []response // the fork is the request after these
+	lost      bool       // they are not kept
 }
 
 // entry is the function that the coroutine runs. A forked child's closure is made anew by running its parent up to the
@@ -115,6 +139,9 @@ func (o origin) entry() func(*Sys, []string) int {
 		return o.main
 	}
 	a := o.parent
+	if a.lost {
+		return func(*Sys, []string) int { return 125 }
+	}
 	p := &Proc{Name: a.name, Argv: a.argv, Env: a.env, origin: a.origin, log: a.log, stub: a.stub}
 	p.start()
 	defer p.stop()
@@ -163,13 +190,20 @@ func (o origin) copy() origin {
 	return o
 }
 
-// revive makes a copied Proc's coroutine and brings it to where the original was.
+// revive makes a copied Proc's coroutine and brings it to where the original was. A program that is lost exits instead.
 func (p *Proc) revive() {
 	if p.next != nil {
 		return
 	}
+	if p.lost {
+		p.origin.main = func(*Sys, []string) int { return 125 }
+	}
 	p.start()
 	if p.phase == phaseFresh {
+		return
+	}
+	if p.lost {
+		p.phase = phaseFresh
 		return
 	}
 	req, ok := p.feed()
@@ -182,7 +216,8 @@ func (p *Proc) revive() {
 
 // ancestor is the parent's part of a child's origin, taken while the parent's fork is in flight.
 func (p *Proc) ancestor() *ancestor {
-	return &ancestor{origin: p.origin.copy(), name: p.Name, argv: p.Argv, env: p.Env, stub: p.stub, log: p.log[:len(p.log):len(p.log)]}
+	return &ancestor{origin: p.origin.copy(), name: p.Name, argv: p.Argv, env: p.Env, stub: p.stub, log: p.log[:len(p.log):len(p.log)],
+		lost: p.lost}
 }
 
 // copy is the Proc of a forked machine; its coroutine is made when it must run.
@@ -191,6 +226,7 @@ func (p *Proc) copy() *Proc {
 	q.next, q.stop, q.resp = nil, nil, response{}
 	q.log = p.log[:len(p.log):len(p.log)]
 	q.origin = p.origin.copy()
+	q.lost = p.lost || p.origin.parent != nil && p.origin.parent.lost
 	if p.req != nil {
 		req := *p.req
 		req.fork = nil
@@ -217,7 +253,7 @@ func (p *Proc) step(c cpu) (ns uint64) {
 		for _, b := range r.out {
 			ns += uint64(len(b)) / bytesPerNS
 		}
-		p.log = append(p.log, r)
+		p.record(r)
 		p.resp = r
 		fallthrough
 	case phaseFresh:
