@@ -32,9 +32,10 @@ func TestHostDiff(t *testing.T) {
 		b := g.block()
 		want := h.run(b.in)
 		stops[want.stop]++
-		r.chop = int64(n % 4) // 0: in one go; else in slices of so many instructions
+		// In one go, in slices of 1 to 3 instructions, or step by step, unless the block would see TF.
+		r.chop, r.step = int64(n%5), n%5 == 4 && !b.pushf
 		if diff := b.compare(r.run(b.in), want); diff != "" {
-			t.Errorf("block %d, slices of %d: %s", n, r.chop, b.explain(h, r))
+			t.Errorf("block %d, slices of %d, stepped %v: %s", n, r.chop, r.step, b.explain(h, r))
 			if failures++; failures >= 10 {
 				t.Fatal("enough")
 			}
@@ -50,15 +51,15 @@ func TestHostDiff(t *testing.T) {
 type block struct {
 	in     *state
 	starts []int          // offsets of the instructions
+	pushf  bool           // it stores the flags
 	undef  map[int]uint64 // flags that are undefined before the instruction at an offset, and at the end
 }
 
 // compare says how got differs from what the host did.
 func (b *block) compare(got, want *state) string {
 	var w []string
-	stop := hostWords(got.stop)
-	if stop != want.stop {
-		w = append(w, fmt.Sprintf("stop %q (%s) want %q", stop, got.stop, want.stop))
+	if hostWords(got.stop) != hostWords(want.stop) {
+		w = append(w, fmt.Sprintf("stop %q want %q", got.stop, want.stop))
 	}
 	if got.rip != want.rip {
 		w = append(w, fmt.Sprintf("rip %#x want %#x", got.rip, want.rip))
@@ -125,12 +126,14 @@ type generator struct {
 	baseVal     uint64
 	indexVal    int64
 	fs          uint64
+	pushf       bool
 	kept        []int // further registers that must not be written now
 }
 
 func (g *generator) block() *block {
 	s := newState()
 	rnd := g.rnd
+	g.pushf = false
 	g.code, g.starts, g.undefAt, g.undef, g.kept = nil, nil, map[int]uint64{}, 0, nil
 	g.base = rnd.IntN(16)
 	for g.index = rnd.IntN(16); g.index == x86.RSP || g.index == g.base; {
@@ -167,7 +170,7 @@ func (g *generator) block() *block {
 	}
 	s.code = g.code
 	g.undefAt[len(g.code)] |= g.undef
-	return &block{in: s, starts: g.starts, undef: g.undefAt}
+	return &block{in: s, pushf: g.pushf, starts: g.starts, undef: g.undefAt}
 }
 
 func (g *generator) interesting() uint64 {
@@ -240,6 +243,7 @@ func (g *generator) simple(start uint64) {
 			continue
 		}
 		if b := g.encode(f, start); b != nil {
+			g.pushf = g.pushf || f.name == "pushfq"
 			g.emit(b...)
 			g.flags(f.writes, f.undef)
 			return
@@ -423,5 +427,33 @@ func (e *encoding) displace(d uint64) {
 	default:
 		e.modrm[0] |= 0x80
 		e.modrm = binary.LittleEndian.AppendUint32(e.modrm, uint32(d))
+	}
+}
+
+// TestCountDiff runs random blocks in one go, in slices and step by step, without the host: end state and the count of
+// instructions agree.
+func TestCountDiff(t *testing.T) {
+	r := newRig(newPhys(), 3)
+	g := &generator{rnd: rand.New(rand.NewPCG(99, 0)), forms: forms()}
+	for n := range 2000 {
+		b := g.block()
+		var want *state
+		var count uint64
+		for _, chop := range []int64{0, 1, 2, 5, -1} {
+			r.chop, r.step = chop, chop < 0
+			if r.step && b.pushf {
+				continue
+			}
+			before := r.c.Insns
+			got := r.run(b.in)
+			took := r.c.Insns - before
+			if chop == 0 {
+				want, count = got, took
+				continue
+			}
+			if diff := b.compare(got, want); diff != "" || took != count || got.stop != want.stop {
+				t.Fatalf("block %d, slices of %d: %d instructions, want %d; %s; code % x", n, chop, took, count, diff, b.in.code)
+			}
+		}
 	}
 }

@@ -66,6 +66,7 @@ type rig struct {
 	deliver bool  // exceptions and interrupts are delivered, and the next instruction is not executed
 	budget  int64 // 0 means plenty
 	chop    int64 // run in slices of so many instructions
+	step    bool  // single-step by TF
 	writes  []string
 	entries uint64          // of the function at c+1d00
 	seen    map[string]bool // uops that were decoded
@@ -262,14 +263,7 @@ func (r *rig) run(s *state) *state {
 	if r.nmi {
 		r.c.NMI()
 	}
-	e := x86.ExitBudget
-	if r.chop == 0 {
-		e = r.c.Run(budget)
-	} else {
-		for n := int64(0); n < budget && e == x86.ExitBudget; n += r.chop {
-			e = r.c.Run(r.chop)
-		}
-	}
+	e := r.drive(budget)
 	stop := e.String()
 	if e == x86.ExitException {
 		stop = excName(&r.c.Exc)
@@ -288,6 +282,30 @@ func (r *rig) run(s *state) *state {
 	}
 	r.poke(codeAt(s), slices.Repeat([]byte{0xcc}, len(s.code)))
 	return r.save(s, stop)
+}
+
+// drive runs the CPU until something other than the slices' or steps' end stops it.
+func (r *rig) drive(budget int64) x86.Exit {
+	switch {
+	case r.step:
+		for range budget {
+			r.c.SetFlags(r.c.Flags() | x86.FlagTF)
+			e := r.c.Run(budget)
+			r.c.SetFlags(r.c.Flags() &^ x86.FlagTF)
+			if e != x86.ExitException || r.c.Exc.Vec != x86.VecDB {
+				return e
+			}
+		}
+	case r.chop != 0:
+		for n := int64(0); n < budget; n += r.chop {
+			if e := r.c.Run(r.chop); e != x86.ExitBudget {
+				return e
+			}
+		}
+	default:
+		return r.c.Run(budget)
+	}
+	return x86.ExitBudget
 }
 
 func (r *rig) save(s *state, stop string) *state {
