@@ -28,7 +28,13 @@ type TLB struct {
 	large        bool                    // large pages were entered between largeLo and largeHi
 	largeLo      uint64
 	largeHi      uint64
+
+	locals [localMax]uint16 // entries filled from pages that are not global: table*TLBSize + index
+	nlocal int              // localMax+1 when there were more
 }
+
+// localMax bounds the entries that FlushLocal takes one by one; a process rarely has more between two switches.
+const localMax = 512
 
 func emptyTable(t *[TLBSize]Entry) {
 	for i := range t {
@@ -36,8 +42,43 @@ func emptyTable(t *[TLBSize]Entry) {
 	}
 }
 
-// Flush empties the TLB, as a write to cr3 does. Global pages go too: hardware may drop any entry at any time.
+// FlushLocal drops what is not global, as a write to cr3 does with CR4.PGE set. It costs what was filled since the last.
+func (t *TLB) FlushLocal() {
+	if t.nlocal > localMax {
+		t.Flush()
+		return
+	}
+	for _, n := range t.locals[:t.nlocal] {
+		i := uint64(n % TLBSize)
+		t.table(n / TLBSize)[i] = Entry{VA: (i ^ 1) * PageSize}
+	}
+	t.nlocal = 0
+}
+
+func (t *TLB) table(n uint16) *[TLBSize]Entry {
+	switch n {
+	case 0:
+		return &t.R
+	case 1:
+		return &t.W
+	}
+	return &t.X
+}
+
+// note remembers that entry i of table n is not global.
+func (t *TLB) note(n uint16, i, flags uint64) {
+	if flags&G != 0 || t.nlocal > localMax {
+		return
+	}
+	if t.nlocal < localMax {
+		t.locals[t.nlocal] = n*TLBSize + uint16(i)
+	}
+	t.nlocal++
+}
+
+// Flush empties the TLB, global pages too.
 func (t *TLB) Flush() {
+	t.nlocal = 0
 	emptyTable(&t.R)
 	emptyTable(&t.W)
 	emptyTable(&t.X)
@@ -84,6 +125,7 @@ func (t *TLB) fill(tab *[TLBSize]Entry, k int, p *Phys, va, pa, flags uint64) un
 	i, pfn := Index(va), pa/PageSize
 	host := unsafe.Pointer(p.Page(pfn))
 	tab[i] = Entry{VA: va &^ (PageSize - 1), P: host}
+	t.note(uint16(2*k), i, flags)
 	t.pfn[k][i] = uint32(pfn)
 	if p.Owned(pfn) {
 		t.shared[k][i/64] &^= 1 << (i % 64)
@@ -102,6 +144,7 @@ func (t *TLB) FillW(p *Phys, va, pa, flags uint64) unsafe.Pointer {
 	t.Sync(p)
 	if !p.Code(pfn) {
 		t.W[Index(va)] = Entry{VA: va &^ (PageSize - 1), P: host}
+		t.note(1, Index(va), flags)
 		t.noteLarge(va, flags)
 	}
 	return host

@@ -178,3 +178,27 @@ func BenchmarkTLBSync(b *testing.B) {
 		tlb.Sync(p)
 	}
 }
+
+func TestFlushLocal(t *testing.T) {
+	p := NewPhys(2048 * PageSize)
+	for _, n := range []uint64{10, 600} {
+		var l TLB
+		l.Flush()
+		l.Sync(p)
+		for i := range n {
+			l.FillR(p, i*PageSize, i*PageSize, 0)
+			l.FillW(p, i*PageSize, i*PageSize, 0)
+		}
+		const global = 700 * PageSize
+		l.FillR(p, global, global, G)
+		l.FlushLocal()
+		for i := range n {
+			if l.R[i].VA == i*PageSize || l.W[i].VA == i*PageSize {
+				t.Fatalf("of %d pages, %d is still there", n, i)
+			}
+		}
+		if (l.R[700].VA == global) != (n == 10) {
+			t.Errorf("of %d pages: global page kept: %v", n, l.R[700].VA == global)
+		}
+	}
+}
