@@ -97,3 +97,15 @@ func BenchmarkForkDecode(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSwitch is a write to cr3, and touching 20 pages again.
+func BenchmarkSwitch(b *testing.B) {
+	// l: mov rax,cr3; mov cr3,rax; mov rdi,rbx; mov ecx,20; m: mov rax,[rdi]; add rdi,4096; dec ecx; jnz m; jmp l
+	c := newTestCPUs(1, unhex(b, "0f20d8 0f22d8 4889df b914000000 488b07 4881c700100000 ffc9 75f2 ebe2"))[0]
+	c.SetReg(RBX, dataVA)
+	for b.Loop() {
+		if e := c.Run(4 + 20*4 + 1); e != ExitBudget {
+			b.Fatal(e, c.Exc)
+		}
+	}
+}

@@ -227,27 +227,33 @@ func (c *CPU) codePage(va uint64) (*codePage, bool) {
 	if e.tag == tag && c.phys.Code(e.page.pfn) {
 		return e.page, true
 	}
-	pfn, ok := c.fetchPFN(va)
+	pfn, flags, ok := c.walkFetch(va)
 	if !ok {
 		return nil, false
 	}
-	*e = itlbEntry{tag, c.cache.page(pfn)}
+	*e = itlbEntry{tag, c.cache.page(pfn), flags&mem.G == 0}
 	return e.page, true
 }
 
-// fetchPFN walks the tables for a fetch at va.
+// fetchPFN returns the frame for a fetch at va.
 func (c *CPU) fetchPFN(va uint64) (uint64, bool) {
-	pa, _, f := mem.Walk(c.phys, c.cr3, va, mem.Exec, c.user(), c.mode())
+	pfn, _, ok := c.walkFetch(va)
+	return pfn, ok
+}
+
+// walkFetch walks the tables for a fetch at va.
+func (c *CPU) walkFetch(va uint64) (pfn, flags uint64, ok bool) {
+	pa, flags, f := mem.Walk(c.phys, c.cr3, va, mem.Exec, c.user(), c.mode())
 	if f != nil {
 		c.memFault(f)
-		return 0, false
+		return 0, 0, false
 	}
 	c.tl.Sync(c.phys)
 	if !c.phys.Contains(pa) {
 		c.raiseGP(0) // a machine check on hardware
-		return 0, false
+		return 0, 0, false
 	}
-	return pa / mem.PageSize, true
+	return pa / mem.PageSize, flags, true
 }
 
 // lookup returns the block at va, decoding it when needed. nil: c.Exc says why nothing can be fetched there.
@@ -282,6 +288,9 @@ func (c *CPU) find(b *block, target uint64) *block {
 		return nil
 	}
 	c.jc[(target^target>>12)&jcMask] = jcEntry{target ^ c.jkey, nb}
+	if c.itlb[itlbIndex(target)].local {
+		c.jcLocal = true
+	}
 	return nb
 }
 

@@ -19,8 +19,9 @@ type jcEntry struct {
 
 // itlbEntry caches the fetch translation of a page.
 type itlbEntry struct {
-	tag  uint64
-	page *codePage
+	tag   uint64
+	page  *codePage
+	local bool // not a global page
 }
 
 const itlbSize = 256
@@ -57,9 +58,10 @@ type CPU struct {
 	rep1   bool // rep string operations do one iteration only: TF is set
 	pendDB bool // a single-step trap is due before the next instruction
 
-	jc   [jcSize]jcEntry
-	itlb [itlbSize]itlbEntry
-	tlb  [2]mem.TLB // of CPL 0 to 2, and of CPL 3
+	jcLocal bool // jc has targets in pages that are not global
+	jc      [jcSize]jcEntry
+	itlb    [itlbSize]itlbEntry
+	tlb     [2]mem.TLB // of CPL 0 to 2, and of CPL 3
 
 	ID    int
 	Insns uint64    // counted instructions executed; exact whenever Go code runs
@@ -183,7 +185,27 @@ func (c *CPU) flushTLB() {
 	c.tlb[1].Sync(c.phys)
 }
 
+// switchSpace is a write to cr3: global pages stay.
+func (c *CPU) switchSpace(cr3 uint64) {
+	c.cr3 = cr3
+	if c.cr4&cr4PGE == 0 {
+		c.flushTLB()
+		return
+	}
+	c.tlb[0].FlushLocal()
+	c.tlb[1].FlushLocal()
+	for i := range c.itlb {
+		if c.itlb[i].local {
+			c.itlb[i] = itlbEntry{tag: 1}
+		}
+	}
+	if c.jcLocal {
+		c.flushJumps()
+	}
+}
+
 func (c *CPU) flushJumps() {
+	c.jcLocal = false
 	for i := range c.jc {
 		c.jc[i] = jcEntry{tag: 1<<61 | 1, b: unlinkedT}
 	}
@@ -245,7 +267,6 @@ func (c *CPU) SetDR(i int, v uint64)    { c.dr[i&7] = v }
 
 // SetCR3 switches the address space and flushes the TLB.
 func (c *CPU) SetCR3(v uint64) {
-	c.cr3 = v
-	c.flushTLB()
+	c.switchSpace(v)
 	c.cur = nil
 }

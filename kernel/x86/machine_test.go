@@ -49,12 +49,12 @@ func newTestPhys() *mem.Phys {
 	p := mem.NewPhys(8 << 20)
 	const pml4, pdptU, pdptD, pdptT, pdU, pdD, pdT = 0x1000, 0x2000, 0x3000, 0x4000, 0x5000, 0x6000, 0x7000
 	set := func(table, va uint64, shift int, e uint64) { p.PutU64(table+va>>shift&511*8, e) }
-	for _, m := range []struct{ va, pa, pdpt, pd, user uint64 }{
-		{userVA, userPA, pdptU, pdU, mem.US}, {dataVA, dataPA, pdptD, pdD, 0}, {textVA, textPA, pdptT, pdT, 0},
+	for _, m := range []struct{ va, pa, pdpt, pd, user, global uint64 }{
+		{userVA, userPA, pdptU, pdU, mem.US, 0}, {dataVA, dataPA, pdptD, pdD, 0, mem.G}, {textVA, textPA, pdptT, pdT, 0, mem.G},
 	} {
 		set(pml4, m.va, 39, m.pdpt|mem.P|mem.RW|m.user)
 		set(m.pdpt, m.va, 30, m.pd|mem.P|mem.RW|m.user)
-		set(m.pd, m.va, 21, m.pa|mem.P|mem.RW|m.user|mem.PS)
+		set(m.pd, m.va, 21, m.pa|mem.P|mem.RW|m.user|mem.PS|m.global)
 	}
 	return p
 }

@@ -243,8 +243,7 @@ func (c *CPU) opMovToCR(u *uop) int {
 	case 2:
 		c.cr2 = v
 	case 3:
-		c.cr3 = v &^ (1 << 63)
-		c.flushTLB()
+		c.switchSpace(v &^ (1 << 63))
 	case 4:
 		if v&cr4PAE == 0 || v&^0x3509ff != 0 {
 			return c.raiseGP(0)
