@@ -80,7 +80,7 @@ func LoadImage(raw []byte) (img *Image, err error) {
 	if s := f.Section(PerCPUSection); s != nil {
 		img.perCPUSize = s.Size
 	}
-	if err := img.readGates(f); err != nil {
+	if err := img.readGates(); err != nil {
 		return nil, err
 	}
 	return img, nil
@@ -118,13 +118,14 @@ func (img *Image) readSegments(f *elf.File, fileSize uint64) error {
 }
 
 // readGates finds the gate page and its symbols.
-func (img *Image) readGates(f *elf.File) error {
+func (img *Image) readGates() error {
 	img.gates = map[string]uint64{}
-	sec := f.Section(".gates")
-	if sec == nil {
-		return imageErrorf("no section .gates: not a kscope guest")
+	var ok, ok2 bool
+	img.gateStart, ok = img.lookup("__gates_start")
+	img.gateEnd, ok2 = img.lookup("__gates_end")
+	if !ok || !ok2 || img.gateEnd < img.gateStart || img.gateEnd-img.gateStart > 64<<10 {
+		return imageErrorf("no gate page (symbols __gates_start and __gates_end): not a kscope guest")
 	}
-	img.gateStart, img.gateEnd = sec.Addr, sec.Addr+sec.Size
 	for _, s := range img.Syms.All() {
 		if s.Addr < img.gateStart || s.Addr >= img.gateEnd || !s.Text() {
 			continue
