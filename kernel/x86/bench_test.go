@@ -109,3 +109,35 @@ func BenchmarkSwitch(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkGate is a call of a gate from a loop and the return from it.
+func BenchmarkGate(b *testing.B) {
+	// l: call g; jmp l; … g at 0x20
+	c := newTestCPUs(1, unhex(b, "e81b000000 ebf9"))[0]
+	c.testEnv().gates[textVA+0x20] = true
+	for b.Loop() {
+		if e := c.Run(100); e != ExitGate {
+			b.Fatal(e, c.Exc)
+		}
+		c.GateReturn(0)
+	}
+}
+
+// BenchmarkRunSlice is the overhead of a slice that ends in the middle of a block.
+func BenchmarkRunSlice(b *testing.B) {
+	c := newTestCPUs(1, unhex(b, "90909090 90909090 ebf6"))[0]
+	for b.Loop() {
+		c.Run(1)
+	}
+}
+
+// BenchmarkInt3 is an int3 that the machine handles by moving RIP.
+func BenchmarkInt3(b *testing.B) {
+	c := newTestCPUs(1, unhex(b, "cc 0f1f4000 ebf9"))[0]
+	for b.Loop() {
+		if e := c.Run(100); e != ExitException {
+			b.Fatal(e, c.Exc)
+		}
+		c.SetRIP(textVA + 5)
+	}
+}
