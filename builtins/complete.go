@@ -58,7 +58,7 @@ func (e *Env) Strings(p lang.Place) []string {
 			continue
 		}
 		g, err := e.current()
-		if err != nil || g.M.Running() != nil {
+		if err != nil || g.busy {
 			return nil
 		}
 		if strings.HasPrefix(p.Call, "kernel.exec") && p.Arg > 0 {

@@ -10,8 +10,8 @@ import (
 	"kscope/kernel/x86"
 )
 
-// bytesWidth is the column of instruction bytes: seven bytes, as objdump has it.
-const bytesWidth = 7 * 3
+// bytesWidth is the column of instruction bytes: ten of them, which hardly any instruction of a kernel exceeds.
+const bytesWidth = 10 * 3
 
 // kernelDisasm implements kernel.disasm.
 func kernelDisasm(c *call) (starlark.Value, error) {
@@ -61,7 +61,7 @@ func (g *Guest) disasmLine(addr, off uint64, bytes, marks bool) (int, string, er
 	}
 	line += text
 	if mark := g.mark(addr, code); marks && mark != "" {
-		line += fmt.Sprintf("%*s; %s", max(1, 60-len(line)), "", mark)
+		line += fmt.Sprintf("%*s; %s", max(1, 68-len(line)), "", mark)
 	}
 	return size, strings.TrimRight(line, " ") + "\n", nil
 }

@@ -26,7 +26,7 @@ func fsMethods() []method {
 
 // names lists a directory for hints and completion; nothing on errors.
 func (g *Guest) names(dir string) []string {
-	if g.M.Running() != nil {
+	if g.busy {
 		return nil
 	}
 	var names []string
@@ -59,10 +59,12 @@ func (c *call) fileError(err error, p string) error {
 	return le
 }
 
-// ready refuses what needs kscoped while the guest runs.
+// ready refuses what would drive the machine from inside it.
 func (c *call) ready() error {
-	if c.g.M.Running() != nil {
-		return c.errorf("the machine is running: programs use sys.*, handlers may not wait")
+	if c.g.busy {
+		e := c.errorf("the machine is already running: programs, handlers and until may not drive it")
+		e.Code, e.Hint = "EBUSY", "programs have sys.*; ask before or after the run"
+		return e
 	}
 	return nil
 }

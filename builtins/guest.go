@@ -15,6 +15,7 @@ type Guest struct {
 	env   *Env
 	procs map[int]*process // programs that scripts started
 	err   error            // of a Starlark program, until a run reports it
+	busy  bool             // something drives the machine: what runs inside it may not
 }
 
 // NewGuest wraps a booted machine with the parts that it was made with.
@@ -26,10 +27,17 @@ func NewGuest(m *kernel.Machine) (*Guest, error) {
 	return &Guest{M: m, T: t, procs: map[int]*process{}}, nil
 }
 
-// guard marks the machine as running while fn drives it, so that Ctrl-C reaches it.
+// guard marks the machine as running while fn drives it, so that Ctrl-C reaches it and nothing inside drives it again.
 func (g *Guest) guard(fn func() error) error {
+	if g.busy {
+		return kernel.EBUSY
+	}
+	g.busy = true
 	outer := g.env.running.Swap(g.M)
-	defer g.env.running.Store(outer)
+	defer func() {
+		g.busy = false
+		g.env.running.Store(outer)
+	}()
 	return fn()
 }
 

@@ -94,8 +94,8 @@ func kernelFork(c *call) (starlark.Value, error) {
 			return nil, c.errorf("seed: %v", err)
 		}
 	}
-	if c.g.M.Running() != nil {
-		return nil, c.errorf("the machine is running; fork it from outside its programs and handlers")
+	if err := c.ready(); err != nil {
+		return nil, err
 	}
 	g, err := c.g.fork(n)
 	if err != nil {

@@ -41,7 +41,7 @@ func (m *machine) Attr(name string) (starlark.Value, error) {
 	case "fs":
 		return &namespace{"fs", fsMethods(), m.g}, nil
 	}
-	return nil, nil
+	return nil, noAttr("Machine", name, m.AttrNames())
 }
 
 func (m *machine) AttrNames() []string { return append(methodNames(kernelMethods()), "fs", "tracer") }
@@ -75,7 +75,7 @@ func (n *namespace) Attr(name string) (starlark.Value, error) {
 	if row, ok := find(n.methods, name); ok {
 		return row.bound(n.name, n, n.g)
 	}
-	return nil, nil
+	return nil, noAttr(n.name, name, n.AttrNames())
 }
 
 // bootRows are the rows that make a machine rather than use one.

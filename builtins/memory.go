@@ -23,7 +23,7 @@ func (c *call) address(v starlark.Value) (uint64, error) {
 		a, err := c.g.M.Symbols().Resolve(string(v))
 		return a, c.fail(err, string(v), nil)
 	case *record:
-		if a, _ := v.Attr("addr"); a != nil {
+		if a, ok, _ := v.Get(starlark.String("addr")); ok {
 			return c.address(a)
 		}
 	case *object:

@@ -69,8 +69,8 @@ func (c *call) positive(what string, v starlark.Value) (uint64, error) {
 
 // run drives the machine; a panic, a limit and a failed user program are errors, other stops are results.
 func (g *Guest) run(c *call, u kernel.Until) (kernel.Stop, error) {
-	if g.M.Running() != nil {
-		return kernel.Stop{}, c.errorf("the machine is already running: programs, handlers and until may not run it")
+	if err := c.ready(); err != nil {
+		return kernel.Stop{}, err
 	}
 	var stop kernel.Stop
 	err := g.guard(func() error {

@@ -73,7 +73,7 @@ func kernelFunc(c *call) (starlark.Value, error) {
 		return &record{typ: "Arg", text: p.Type.Decl(p.Name), fields: []field{{"name", str(p.Name)}, {"type", str(p.Type.String())}}}
 	})
 	return &record{typ: "Func", text: f.String(), fields: []field{
-		{"name", str(f.Name)}, {"proto", str(f.String())}, {"args", args}, {"ret", str(f.Ret.String())},
+		{"name", str(f.Name)}, {"proto", str(f.String())}, {"args", args}, {"ret", str(strings.TrimSpace(f.Ret.String()))},
 		{"file", str(f.File)}, {"line", num(f.Line)}, {"addr", unum(f.Addr)}, {"sym", c.g.symRecord(s)},
 	}}, nil
 }

@@ -41,7 +41,7 @@ func (s *sys) Attr(name string) (starlark.Value, error) {
 	if n, ok := openFlags[name]; ok {
 		return num(n), nil
 	}
-	return nil, nil
+	return nil, noAttr("sys", name, s.AttrNames())
 }
 
 func (s *sys) AttrNames() []string {

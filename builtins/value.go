@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+
+	"kscope/lang"
 )
 
 // record is a value with named fields: Sym, Stop, Patch, Record ... Its text, when given, is what print() shows.
@@ -61,7 +63,14 @@ func (r *record) Attr(name string) (starlark.Value, error) {
 			return f.value, nil
 		}
 	}
-	return nil, nil
+	return nil, noAttr(r.typ, name, r.AttrNames())
+}
+
+// noAttr is the error for x.name that is not there.
+func noAttr(typ, name string, names []string) error {
+	e := lang.Unknown(name, typ+" has no .%s", names)
+	e.At, e.Off = "."+name, 1
+	return e
 }
 
 func (r *record) AttrNames() []string {
@@ -79,8 +88,12 @@ func (r *record) Get(key starlark.Value) (starlark.Value, bool, error) {
 	if !ok {
 		return nil, false, fmt.Errorf("%s[%s]: want a field's name", r.typ, key.Type())
 	}
-	v, err := r.Attr(name)
-	return v, v != nil, err
+	for _, f := range r.fields {
+		if f.name == name {
+			return f.value, true, nil
+		}
+	}
+	return nil, false, noAttr(r.typ, name, r.AttrNames())
 }
 
 // CompareSameType compares records field by field; only == and != make sense.
