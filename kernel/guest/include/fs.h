@@ -297,6 +297,11 @@ static inline struct file *get_file(struct file *f)
 	return f;
 }
 
+static inline int call_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return file->f_op->mmap(file, vma);
+}
+
 static inline loff_t i_size_read(const struct inode *inode)
 {
 	return READ_ONCE(inode->i_size);

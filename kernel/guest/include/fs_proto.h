@@ -2,6 +2,8 @@
 #ifndef _FS_PROTO_H
 #define _FS_PROTO_H
 
+extern struct kmem_cache *names_cachep, *filp_cachep;
+
 /* fs/inode.c */
 void inode_init(void);
 struct inode *new_inode_pseudo(struct super_block *sb);
@@ -42,9 +44,12 @@ struct super_block *sget_fc(struct file_system_type *type, void *data);
 struct vfsmount *vfs_kern_mount(struct file_system_type *type, int flags, const char *name, void *data);
 struct vfsmount *kern_mount(struct file_system_type *type);
 int do_mount_at(const char *devname, const char *dirname, struct file_system_type *type, int flags);
-void mnt_make_shortterm(struct vfsmount *mnt);
+int do_bind_at(struct vfsmount *old, const char *dirname);
 void vfs_caches_init_early(void);
 void vfs_caches_init(void);
+
+/* fs/dcache.c */
+void dcache_init(void);
 
 /* fs/file_table.c */
 void files_init(void);
@@ -94,6 +99,8 @@ ssize_t generic_write_checks(struct kiocb *iocb, struct iov_iter *from);
 #define SEEK_DATA 3
 #define SEEK_HOLE 4
 
+int __get_task_ioprio(struct task_struct *p);	/* block/ioprio.c in Linux, fs/ioprio.c here */
+
 /* fs/stat.c, fs/readdir.c */
 void generic_fillattr(struct user_namespace *ns, struct inode *inode, struct kstat *stat);
 int vfs_getattr_nosec(const struct path *path, struct kstat *stat, u32 request_mask, unsigned int query_flags);
@@ -132,7 +139,6 @@ int simple_write_end(struct file *file, struct address_space *mapping, loff_t po
 extern const struct address_space_operations ram_aops;
 ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *ppos, const void *from, size_t available);
 const char *simple_get_link(struct dentry *dentry, struct inode *inode);
-extern const struct inode_operations page_symlink_inode_operations;
 
 /* fs/ramfs.c */
 extern struct file_system_type ramfs_fs_type, rootfs_fs_type;

@@ -19,7 +19,6 @@ struct lockref {
 
 void lockref_get(struct lockref *lockref);
 int lockref_get_not_zero(struct lockref *lockref);
-int lockref_put_not_zero(struct lockref *lockref);
 int lockref_put_return(struct lockref *lockref);
 int lockref_put_or_lock(struct lockref *lockref);
 void lockref_mark_dead(struct lockref *lockref);

@@ -15,6 +15,7 @@ void synchronize_rcu(void);
 void rcu_init(void);
 void rcu_note_context_switch(bool preempt);	/* from __schedule() */
 void rcu_sched_clock_irq(int user);		/* from update_process_times() */
+bool rcu_needs_cpu(void);			/* from tick_nohz_stop_tick() */
 
 #define RCU_INIT_POINTER(p, v)	WRITE_ONCE(p, v)
 #endif

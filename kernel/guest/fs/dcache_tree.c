@@ -1,0 +1,149 @@
+/*
+ * What moves or prunes whole parts of the dentry tree: rename, shrinking, ancestry (Linux's fs/dcache.c).
+ */
+#include "fs.h"
+#include "slab.h"
+#include "sched.h"
+#include "mm.h"
+
+noinline bool is_subdir(struct dentry *new_dentry, struct dentry *old_dentry)
+{
+	struct dentry *d;
+	unsigned int seq;
+	bool result;
+
+	do {
+		seq = read_seqbegin(&rename_lock);
+		rcu_read_lock();
+		for (d = new_dentry; d != old_dentry && !IS_ROOT(d); d = READ_ONCE(d->d_parent))
+			;
+		result = d == old_dentry;
+		rcu_read_unlock();
+	} while (read_seqretry(&rename_lock, seq));
+	return result;
+}
+
+static void lock_two_parents(struct dentry *a, struct dentry *b)
+{
+	struct dentry *d;
+
+	for (d = b; d != a && !IS_ROOT(d); d = d->d_parent)
+		;
+	if (d != a && a > b)
+		swap(a, b);
+	for (d = a; d != b && !IS_ROOT(d); d = d->d_parent)
+		;
+	if (d == b && a != b)
+		swap(a, b);
+	spin_lock(&a->d_lock);
+	if (a != b)
+		spin_lock(&b->d_lock);
+}
+
+/* The names change places: @dentry gets @target's, which is about to die. Inline names are copied whole. */
+static void swap_names(struct dentry *dentry, struct dentry *target)
+{
+	bool dext = dentry->d_name.name != dentry->d_iname, text = target->d_name.name != target->d_iname;
+	const unsigned char *dname = dentry->d_name.name, *tname = target->d_name.name;
+	unsigned char tmp[DNAME_INLINE_LEN];
+
+	memcpy(tmp, dentry->d_iname, DNAME_INLINE_LEN);
+	memcpy(dentry->d_iname, target->d_iname, DNAME_INLINE_LEN);
+	memcpy(target->d_iname, tmp, DNAME_INLINE_LEN);
+	dentry->d_name.name = text ? tname : dentry->d_iname;
+	target->d_name.name = dext ? dname : target->d_iname;
+	swap(dentry->d_name.hash_len, target->d_name.hash_len);
+}
+
+/* __d_move gives @dentry the place and name of @target. rename_lock is held for writing, both parents' i_rwsem too. */
+static noinline void __d_move(struct dentry *dentry, struct dentry *target)
+{
+	struct dentry *old_parent = dentry->d_parent, *new_parent = target->d_parent;
+
+	lock_two_parents(old_parent, new_parent);
+	spin_lock(&dentry->d_lock);
+	spin_lock(&target->d_lock);
+	write_seqcount_begin(&dentry->d_seq);
+	write_seqcount_begin(&target->d_seq);
+	__d_drop(dentry);
+	__d_drop(target);
+	swap_names(dentry, target);
+	if (old_parent != new_parent) {
+		dentry->d_parent = new_parent;
+		target->d_parent = old_parent;
+		list_move(&dentry->d_child, &new_parent->d_subdirs);
+		list_move(&target->d_child, &old_parent->d_subdirs);
+		/* each keeps one reference of its child: the numbers do not change */
+	}
+	write_seqcount_end(&target->d_seq);
+	write_seqcount_end(&dentry->d_seq);
+	spin_unlock(&target->d_lock);
+	spin_unlock(&dentry->d_lock);
+	spin_unlock(&new_parent->d_lock);
+	if (old_parent != new_parent)
+		spin_unlock(&old_parent->d_lock);
+	d_rehash(dentry);
+}
+
+void d_move(struct dentry *dentry, struct dentry *target)
+{
+	write_seqlock(&rename_lock);
+	__d_move(dentry, target);
+	write_sequnlock(&rename_lock);
+}
+
+/* select_collect: the first child of @parent (whose lock is held) that nobody uses, with a reference. */
+static noinline struct dentry *select_collect(struct dentry *parent)
+{
+	struct dentry *child;
+
+	list_for_each_entry(child, &parent->d_subdirs, d_child) {
+		if (child->d_flags & DCACHE_DENTRY_CURSOR)
+			continue;
+		spin_lock(&child->d_lock);
+		if (!child->d_lockref.count) {
+			dget_dlock(child);
+			spin_unlock(&child->d_lock);
+			return child;
+		}
+		spin_unlock(&child->d_lock);
+	}
+	return NULL;
+}
+
+static noinline struct dentry *d_walk(struct dentry *parent)
+{
+	struct dentry *found;
+
+	spin_lock(&parent->d_lock);
+	found = select_collect(parent);
+	spin_unlock(&parent->d_lock);
+	return found;
+}
+
+/* shrink_dcache_parent unhashes and frees the unused children of @parent. A child in use holds its own parent. */
+void shrink_dcache_parent(struct dentry *parent)
+{
+	struct dentry *child;
+
+	while ((child = d_walk(parent)) != NULL) {
+		shrink_dcache_parent(child);
+		d_drop(child);
+		dput(child);
+		cond_resched();
+	}
+}
+
+/* d_invalidate drops a name that its file system no longer knows. */
+int d_invalidate(struct dentry *dentry)
+{
+	spin_lock(&dentry->d_lock);
+	if (d_unhashed(dentry)) {
+		spin_unlock(&dentry->d_lock);
+		return 0;
+	}
+	__d_drop(dentry);
+	spin_unlock(&dentry->d_lock);
+	shrink_dcache_parent(dentry);
+	return 0;
+}

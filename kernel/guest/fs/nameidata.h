@@ -1,0 +1,76 @@
+/* The state of one path walk, shared by fs/namei*.c. */
+#ifndef _NAMEIDATA_H
+#define _NAMEIDATA_H
+#include "namei.h"
+#include "fs_struct.h"
+#include "fdtable.h"
+#include "sched.h"
+#include "slab.h"
+#include "mm.h"
+#include "uaccess.h"
+#include "security.h"
+
+/*
+ * In RCU mode (LOOKUP_RCU) path, root and links carry no references: seq, root_seq and m_seq prove them instead, and any
+ * doubt ends in -ECHILD, after which the caller walks again with references.
+ */
+struct nameidata {
+	struct path path;
+	struct qstr last;
+	struct path root;
+	struct inode *inode;		/* path.dentry.d_inode */
+	unsigned int flags, state;
+	unsigned int seq, next_seq, m_seq, r_seq, root_seq;
+	int last_type;
+	unsigned int depth;
+	int total_link_count;
+	struct filename *name;
+	struct nameidata *saved;
+	int dfd;
+	struct saved {
+		struct path link;
+		const char *name;
+		unsigned int seq;
+	} stack[MAXSYMLINKS];
+};
+
+#define ND_ROOT_PRESET	1
+#define ND_ROOT_GRABBED	2
+#define ND_JUMPED	4
+
+enum { WALK_TRAILING = 1, WALK_MORE = 2, WALK_NOFOLLOW = 4 };
+
+void set_nameidata(struct nameidata *p, int dfd, struct filename *name, const struct path *root);
+void restore_nameidata(void);
+const char *path_init(struct nameidata *nd, unsigned int flags);
+int link_path_walk(const char *name, struct nameidata *nd);
+void terminate_walk(struct nameidata *nd);
+int complete_walk(struct nameidata *nd);
+bool try_to_unlazy(struct nameidata *nd);
+bool try_to_unlazy_next(struct nameidata *nd, struct dentry *dentry);
+int nd_jump_root(struct nameidata *nd);
+struct dentry *lookup_fast(struct nameidata *nd);
+const char *step_into(struct nameidata *nd, int flags, struct dentry *dentry);
+const char *handle_dots(struct nameidata *nd, int type);
+const char *walk_component(struct nameidata *nd, int flags);
+
+static inline void put_link(struct nameidata *nd)
+{
+	struct saved *last = nd->stack + --nd->depth;
+
+	if (!(nd->flags & LOOKUP_RCU))
+		path_put(&last->link);
+}
+
+static inline int d_revalidate(struct dentry *dentry, unsigned int flags)
+{
+	if (unlikely(dentry->d_flags & DCACHE_OP_REVALIDATE))
+		return dentry->d_op->d_revalidate(dentry, flags);
+	return 1;
+}
+
+static inline bool path_equal(const struct path *a, const struct path *b)
+{
+	return a->mnt == b->mnt && a->dentry == b->dentry;
+}
+#endif

@@ -1,0 +1,109 @@
+/* getdents64 (Linux's fs/readdir.c). */
+#include "fs.h"
+#include "fdtable.h"
+#include "security.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "uaccess.h"
+
+struct linux_dirent64 {
+	u64 d_ino;
+	s64 d_off;
+	unsigned short d_reclen;
+	unsigned char d_type;
+	char d_name[];
+};
+
+struct getdents_callback64 {
+	struct dir_context ctx;
+	struct linux_dirent64 __user *current_dir;
+	int prev_reclen;
+	int count;
+	int error;
+};
+
+int iterate_dir(struct file *file, struct dir_context *ctx)
+{
+	struct inode *inode = file_inode(file);
+	int res;
+
+	if (!file->f_op->iterate_shared)
+		return -ENOTDIR;
+	res = security_file_permission(file, MAY_READ);
+	if (res)
+		return res;
+	res = down_read_killable(&inode->i_rwsem);
+	if (res)
+		return res;
+	res = -ENOENT;
+	if (!IS_DEADDIR(inode)) {
+		ctx->pos = file->f_pos;
+		res = file->f_op->iterate_shared(file, ctx);
+		file->f_pos = ctx->pos;
+		touch_atime(&file->f_path);
+	}
+	inode_unlock_shared(inode);
+	return res;
+}
+
+static noinline int verify_dirent_name(const char *name, int len)
+{
+	if (len <= 0 || len >= PATH_MAX)
+		return -EIO;
+	if (memchr(name, '/', len))
+		return -EIO;
+	return 0;
+}
+
+/* One entry to the user's buffer; false ends the walk (full, or an error). The previous entry learns where this one starts. */
+static bool filldir64(struct dir_context *ctx, const char *name, int namlen, loff_t offset, u64 ino, unsigned int d_type)
+{
+	struct getdents_callback64 *buf = container_of(ctx, struct getdents_callback64, ctx);
+	int reclen = ALIGN(offsetof(struct linux_dirent64, d_name) + namlen + 1, (int)sizeof(u64));
+	struct linux_dirent64 __user *dirent = buf->current_dir, *prev;
+	char zero = 0;
+
+	buf->error = verify_dirent_name(name, namlen);
+	if (unlikely(buf->error))
+		return false;
+	buf->error = -EINVAL;
+	if (reclen > buf->count)
+		return false;
+	prev = (void __user *)dirent - buf->prev_reclen;
+	buf->error = -EFAULT;
+	if (buf->prev_reclen && put_user(offset, &prev->d_off))
+		return false;
+	if (put_user(ino, &dirent->d_ino) || put_user((unsigned short)reclen, &dirent->d_reclen) ||
+	    put_user((unsigned char)d_type, &dirent->d_type))
+		return false;
+	if (copy_to_user(dirent->d_name, name, namlen) || copy_to_user(dirent->d_name + namlen, &zero, 1))
+		return false;
+	buf->error = 0;
+	buf->prev_reclen = reclen;
+	buf->current_dir = (void __user *)dirent + reclen;
+	buf->count -= reclen;
+	return true;
+}
+
+SYSCALL_DEFINE3(getdents64, unsigned int, fd, struct linux_dirent64 __user *, dirent, unsigned int, count)
+{
+	struct getdents_callback64 buf = { .ctx.actor = filldir64, .count = count, .current_dir = dirent };
+	struct fd f = fdget_pos(fd);
+	int error;
+
+	if (!f.file)
+		return -EBADF;
+	error = iterate_dir(f.file, &buf.ctx);
+	if (error >= 0)
+		error = buf.error;
+	if (buf.prev_reclen) {
+		struct linux_dirent64 __user *lastdirent = (void __user *)buf.current_dir - buf.prev_reclen;
+
+		if (put_user(buf.ctx.pos, &lastdirent->d_off))
+			error = -EFAULT;
+		else
+			error = count - buf.count;
+	}
+	fdput_pos(f);
+	return error;
+}

@@ -1,0 +1,329 @@
+/*
+ * tracefs: names, contents and rules are kscope's (the Go half, by the tracefs_* gates); this is their place in the VFS
+ * (Linux's fs/tracefs/inode.c).
+ *
+ * Each node has a number, kept in i_private. Names come and go on the Go side (instances, probes), so that a cached dentry
+ * is asked for again whenever it is walked over (d_revalidate), and none is kept without a user. A gate may queue changes of
+ * kernel text; ftrace_run_update_code() carries them out here, in process context, before the system call returns.
+ */
+#include "tracefs.h"
+#include "namei.h"
+#include "sched.h"
+#include "slab.h"
+#include "mm.h"
+#include "init.h"
+#include "gates.h"
+#include "uaccess.h"
+
+#define TRACEFS_ROOT_ID	1
+#define CHUNK_MAX	(64UL << 10)
+
+DECLARE_WAIT_QUEUE_HEAD(tracefs_wait);
+struct vfsmount *tracefs_mount;
+
+static const struct inode_operations tracefs_dir_inode_operations, tracefs_file_inode_operations;
+static const struct file_operations tracefs_dir_operations;
+
+static inline u64 tracefs_id(const struct inode *inode)
+{
+	return (u64)inode->i_private;
+}
+
+static struct inode *tracefs_get_inode(struct super_block *sb, u64 id, u32 mode, const char *name)
+{
+	struct inode *inode = new_inode(sb);
+
+	if (!inode)
+		return NULL;
+	if (!(mode & S_IFMT))
+		mode |= S_IFREG;
+	inode->i_ino = id;
+	inode->i_mode = mode;
+	inode->i_private = (void *)id;
+	inode->i_atime = inode->i_mtime = inode->i_ctime = current_time(inode);
+	if (S_ISDIR(mode)) {
+		inode->i_op = &tracefs_dir_inode_operations;
+		inode->i_fop = &tracefs_dir_operations;
+		inc_nlink(inode);
+	} else {
+		inode->i_op = &tracefs_file_inode_operations;
+		inode->i_fop = tracefs_fops_of(name);
+	}
+	return inode;
+}
+
+static struct dentry *tracefs_dir_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
+{
+	const char *name = (const char *)dentry->d_name.name;
+	struct inode *inode = NULL;
+	u64 id = 0;
+	u32 mode = 0;
+	long ret;
+
+	if (dentry->d_name.len > PATH_MAX_NAME)
+		return ERR_PTR(-ENAMETOOLONG);
+	ret = tracefs_lookup(tracefs_id(dir), name, &id, &mode);
+	if (ret < 0 && ret != -ENOENT)
+		return ERR_PTR(ret);
+	if (ret >= 0) {
+		inode = tracefs_get_inode(dir->i_sb, id, mode, name);
+		if (!inode)
+			return ERR_PTR(-ENOMEM);
+	}
+	d_add(dentry, inode);
+	return NULL;
+}
+
+static int tracefs_d_revalidate(struct dentry *dentry, unsigned int flags)
+{
+	struct inode *inode = d_inode_rcu(dentry), *dir = d_inode_rcu(READ_ONCE(dentry->d_parent));
+	u64 id = 0;
+	u32 mode = 0;
+
+	if (!dir)
+		return flags & LOOKUP_RCU ? -ECHILD : 0;
+	if (dir == inode)	/* the root has no name */
+		return 1;
+	if (tracefs_lookup(tracefs_id(dir), (const char *)dentry->d_name.name, &id, &mode) < 0)
+		return !inode;
+	return inode && tracefs_id(inode) == id;
+}
+
+static const struct dentry_operations tracefs_dentry_operations = {
+	.d_revalidate = tracefs_d_revalidate,
+	.d_delete = always_delete_dentry,
+};
+
+/* instances/: a directory made by the user is made by the tracer. */
+static int tracefs_syscall_mkdir(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode)
+{
+	const char *name = (const char *)dentry->d_name.name;
+	struct inode *inode;
+	u64 id;
+	u32 m;
+	long ret = tracefs_mkdir(tracefs_id(dir), name);
+
+	ftrace_run_update_code();
+	if (ret < 0)
+		return ret;
+	ret = tracefs_lookup(tracefs_id(dir), name, &id, &m);
+	if (ret < 0)
+		return ret;
+	inode = tracefs_get_inode(dir->i_sb, id, m, name);
+	if (!inode)
+		return -ENOMEM;
+	d_instantiate(dentry, inode);
+	inc_nlink(dir);
+	return 0;
+}
+
+static int tracefs_syscall_rmdir(struct inode *dir, struct dentry *dentry)
+{
+	long ret = tracefs_rmdir(tracefs_id(dir), (const char *)dentry->d_name.name);
+
+	ftrace_run_update_code();
+	if (ret < 0)
+		return ret;
+	drop_nlink(d_inode(dentry));
+	drop_nlink(d_inode(dentry));
+	drop_nlink(dir);
+	return 0;
+}
+
+static int tracefs_dir_iterate(struct file *file, struct dir_context *ctx)
+{
+	struct inode *dir = file_inode(file);
+	char name[PATH_MAX_NAME + 1];
+	u64 id;
+	u32 mode;
+
+	if (ctx->pos == 0) {
+		if (!dir_emit(ctx, ".", 1, dir->i_ino, DT_DIR))
+			return 0;
+		ctx->pos = 1;
+	}
+	if (ctx->pos == 1) {
+		if (!dir_emit(ctx, "..", 2, d_inode(file->f_path.dentry->d_parent)->i_ino, DT_DIR))
+			return 0;
+		ctx->pos = 2;
+	}
+	for (;;) {
+		long ret = tracefs_iterate(tracefs_id(dir), ctx->pos - 2, name, &id, &mode);
+
+		if (ret <= 0)
+			return ret == -ENOENT ? 0 : ret;
+		if (!(mode & S_IFMT))
+			mode |= S_IFREG;
+		if (!dir_emit(ctx, name, strlen(name), id, dt_type(mode)))
+			return 0;
+		ctx->pos++;
+	}
+}
+
+static loff_t tracefs_dir_lseek(struct file *file, loff_t offset, int whence)
+{
+	if (whence == SEEK_CUR)
+		offset += file->f_pos;
+	else if (whence != SEEK_SET)
+		return -EINVAL;
+	return vfs_setpos(file, offset, MAX_LFS_FILESIZE);
+}
+
+static const struct file_operations tracefs_dir_operations = {
+	.llseek = tracefs_dir_lseek,
+	.read = generic_read_dir,
+	.iterate_shared = tracefs_dir_iterate,
+};
+
+static const struct inode_operations tracefs_dir_inode_operations = {
+	.lookup = tracefs_dir_lookup,
+	.mkdir = tracefs_syscall_mkdir,
+	.rmdir = tracefs_syscall_rmdir,
+};
+
+/* Sizes are always 0: truncation reaches a file's owner as O_TRUNC of its open. */
+static int tracefs_setattr(struct user_namespace *ns, struct dentry *dentry, struct iattr *attr)
+{
+	int error = setattr_prepare(ns, dentry, attr);
+
+	if (!error)
+		setattr_copy(ns, d_inode(dentry), attr);
+	return error;
+}
+
+static const struct inode_operations tracefs_file_inode_operations = { .setattr = tracefs_setattr };
+
+int tracing_open_generic(struct inode *inode, struct file *filp)
+{
+	u64 handle = 0;
+	long ret = tracefs_open(tracefs_id(inode), filp->f_flags, &handle);
+
+	ftrace_run_update_code();
+	filp->private_data = (void *)handle;
+	return ret < 0 ? ret : 0;
+}
+
+int tracing_release_generic(struct inode *inode, struct file *filp)
+{
+	long ret = tracefs_release((u64)filp->private_data);
+
+	ftrace_run_update_code();
+	return ret;
+}
+
+loff_t tracing_lseek(struct file *file, loff_t offset, int whence)
+{
+	return generic_file_llseek_size(file, offset, whence, MAX_LFS_FILESIZE, 0);
+}
+
+/* One read into kernel memory, which waits while a blocking file has nothing. */
+static long tracing_read_handle(struct file *filp, char *kbuf, size_t len, u64 pos)
+{
+	u64 handle = (u64)filp->private_data;
+	long ret;
+
+	while ((ret = tracefs_read(handle, kbuf, len, pos)) == -EAGAIN) {
+		ftrace_run_update_code();
+		if (filp->f_flags & O_NONBLOCK)
+			break;
+		if (wait_event_interruptible(tracefs_wait, tracefs_readable(handle)))
+			return -EINTR;	/* what tracing_wait_pipe() says in Linux, not ERESTARTSYS */
+	}
+	ftrace_run_update_code();
+	return ret;
+}
+
+ssize_t tracing_read_user(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct iov_iter to;
+	struct kiocb iocb = { .ki_filp = filp, .ki_pos = ppos ? *ppos : 0 };
+	ssize_t ret;
+
+	iov_iter_ubuf(&to, ITER_DEST, ubuf, cnt);
+	ret = tracing_read_iter(&iocb, &to);
+	if (ppos)
+		*ppos = iocb.ki_pos;
+	return ret;
+}
+
+ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	size_t len = min(iov_iter_count(to), CHUNK_MAX);
+	char *kbuf;
+	long ret;
+
+	if (!len)
+		return 0;
+	kbuf = kmalloc(len, GFP_KERNEL);
+	if (!kbuf)
+		return -ENOMEM;
+	ret = tracing_read_handle(iocb->ki_filp, kbuf, len, iocb->ki_pos);
+	if (ret > 0) {
+		if (copy_to_iter(kbuf, ret, to) != (size_t)ret)
+			ret = -EFAULT;
+		else
+			iocb->ki_pos += ret;
+	}
+	kfree(kbuf);
+	return ret;
+}
+
+ssize_t tracing_write_user(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct iov_iter from;
+	struct kiocb iocb = { .ki_filp = filp, .ki_pos = ppos ? *ppos : 0 };
+	ssize_t ret;
+
+	iov_iter_ubuf(&from, ITER_SOURCE, (void __user *)ubuf, cnt);
+	ret = tracing_write_iter(&iocb, &from);
+	if (ppos && ret > 0)
+		*ppos = iocb.ki_pos;
+	return ret;
+}
+
+/* Linux's files take one write as one command; the gate gets it whole, with its position, up to CHUNK_MAX. */
+ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	size_t len = min(iov_iter_count(from), CHUNK_MAX);
+	char *kbuf = kmalloc(len + 1, GFP_KERNEL);
+	long ret = -EFAULT;
+
+	if (!kbuf)
+		return -ENOMEM;
+	if (copy_from_iter(kbuf, len, from) == len) {
+		kbuf[len] = 0;
+		ret = tracefs_write((u64)iocb->ki_filp->private_data, kbuf, len, iocb->ki_pos);
+		ftrace_run_update_code();
+		if (ret > 0)
+			iocb->ki_pos += ret;
+	}
+	kfree(kbuf);
+	return ret;
+}
+
+static const struct super_operations tracefs_ops;
+
+static int tracefs_fill_super(struct super_block *sb, void *data)
+{
+	sb->s_magic = TRACEFS_MAGIC;
+	sb->s_op = &tracefs_ops;
+	sb->s_d_op = &tracefs_dentry_operations;
+	sb->s_root = d_make_root(tracefs_get_inode(sb, TRACEFS_ROOT_ID, S_IFDIR | 0700, "/"));
+	return sb->s_root ? 0 : -ENOMEM;
+}
+
+static struct file_system_type tracefs_type = { .name = "tracefs", .fill_super = tracefs_fill_super };
+
+/* One tree at both of its usual places. */
+static int __init tracefs_init(void)
+{
+	int err;
+
+	register_filesystem(&tracefs_type);
+	tracefs_mount = kern_mount(&tracefs_type);
+	if (IS_ERR(tracefs_mount))
+		return PTR_ERR(tracefs_mount);
+	err = do_bind_at(tracefs_mount, "/sys/kernel/tracing");
+	return err ? err : do_bind_at(tracefs_mount, "/sys/kernel/debug/tracing");
+}
+late_initcall(tracefs_init);

@@ -1,0 +1,420 @@
+/*
+ * The page cache: file contents as pages in a radix tree by index (Linux's mm/filemap.c, mm/truncate.c).
+ *
+ * A page in the tree has one reference for the tree. Readers find it under RCU, take a reference unless the count is zero,
+ * and look again that it is still there. PG_locked is held while a page is filled, written to or taken out.
+ */
+#include "pagemap.h"
+#include "fs.h"
+#include "mm.h"
+#include "sched.h"
+#include "slab.h"
+#include "uaccess.h"
+#include "init.h"
+
+#define PAGE_WAIT_TABLE_BITS	4
+
+static wait_queue_head_t folio_wait_table[1 << PAGE_WAIT_TABLE_BITS];
+
+static wait_queue_head_t *folio_waitqueue(struct folio *folio)
+{
+	return &folio_wait_table[page_to_pfn(&folio->page) & ((1 << PAGE_WAIT_TABLE_BITS) - 1)];
+}
+
+void __init pagecache_init(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(folio_wait_table); i++)
+		init_waitqueue_head(&folio_wait_table[i]);
+}
+
+void __folio_lock(struct folio *folio)
+{
+	wait_event(*folio_waitqueue(folio), folio_trylock(folio));
+}
+
+noinline void folio_unlock(struct folio *folio)
+{
+	clear_bit(PG_locked, &folio->page.flags);
+	smp_mb();
+	if (waitqueue_active(folio_waitqueue(folio)))
+		wake_up_all(folio_waitqueue(folio));
+}
+
+/* First touch marks a page referenced; there is no reclaim that would look at it. */
+noinline void folio_mark_accessed(struct folio *folio)
+{
+	if (!test_bit(PG_referenced, &folio->page.flags))
+		set_bit(PG_referenced, &folio->page.flags);
+}
+
+struct folio *filemap_get_folio(struct address_space *mapping, unsigned long index)
+{
+	struct folio *folio;
+
+	rcu_read_lock();
+	for (;;) {
+		folio = xa_load(&mapping->i_pages, index);
+		if (!folio)
+			break;
+		if (!folio_try_get(folio))
+			continue;
+		if (likely(xa_load(&mapping->i_pages, index) == folio))
+			break;
+		folio_put(folio);
+	}
+	rcu_read_unlock();
+	return folio;
+}
+
+/* @folio is locked and ours; the tree takes a reference of its own. */
+int filemap_add_folio(struct address_space *mapping, struct folio *folio, unsigned long index, gfp_t gfp)
+{
+	int err;
+
+	folio_get(folio);
+	folio->page.mapping = mapping;
+	folio->page.index = index;
+	xa_lock_irq(&mapping->i_pages);
+	err = __xa_insert(&mapping->i_pages, index, folio, gfp);
+	if (!err)
+		mapping->nrpages++;
+	xa_unlock_irq(&mapping->i_pages);
+	if (err) {
+		folio->page.mapping = NULL;
+		folio_put(folio);
+	}
+	return err;
+}
+
+static struct folio *filemap_alloc_folio(gfp_t gfp)
+{
+	return (struct folio *)alloc_page(gfp);
+}
+
+/* The page at @index, locked, new and not yet up to date when there was none. */
+struct folio *filemap_get_or_add_folio(struct address_space *mapping, unsigned long index)
+{
+	struct folio *folio;
+	int err;
+
+repeat:
+	folio = filemap_get_folio(mapping, index);
+	if (folio) {
+		folio_lock(folio);
+		if (unlikely(folio->page.mapping != mapping)) {	/* truncated meanwhile */
+			folio_unlock(folio);
+			folio_put(folio);
+			goto repeat;
+		}
+		return folio;
+	}
+	folio = filemap_alloc_folio(mapping->gfp_mask);
+	if (!folio)
+		return ERR_PTR(-ENOMEM);
+	set_bit(PG_locked, &folio->page.flags);
+	err = filemap_add_folio(mapping, folio, index, GFP_ATOMIC);
+	if (err) {
+		clear_bit(PG_locked, &folio->page.flags);
+		folio_put(folio);
+		if (err == -EEXIST || err == -EBUSY)
+			goto repeat;
+		return ERR_PTR(err);
+	}
+	return folio;
+}
+
+/* filemap_get_read_batch collects consecutive pages that are there and up to date, from @index to @max. */
+static noinline void filemap_get_read_batch(struct address_space *mapping, unsigned long index, unsigned long max,
+					    struct folio_batch *fbatch)
+{
+	for (; index <= max && fbatch->nr < PAGEVEC_SIZE; index++) {
+		struct folio *folio = filemap_get_folio(mapping, index);
+
+		if (!folio)
+			return;
+		fbatch->folios[fbatch->nr++] = folio;
+		if (!PageUptodate(&folio->page))
+			return;
+	}
+}
+
+static int filemap_read_folio(struct file *file, struct address_space *mapping, struct folio *folio)
+{
+	return mapping->a_ops->read_folio ? mapping->a_ops->read_folio(file, folio) : -EIO;
+}
+
+static int filemap_create_folio(struct file *file, struct address_space *mapping, unsigned long index,
+				struct folio_batch *fbatch)
+{
+	struct folio *folio = filemap_get_or_add_folio(mapping, index);
+	int error = 0;
+
+	if (IS_ERR(folio))
+		return PTR_ERR(folio);
+	if (!PageUptodate(&folio->page))
+		error = filemap_read_folio(file, mapping, folio);
+	folio_unlock(folio);
+	if (error)
+		folio_put(folio);
+	else
+		fbatch->folios[fbatch->nr++] = folio;
+	return error;
+}
+
+static noinline int filemap_get_pages(struct kiocb *iocb, struct iov_iter *iter, struct folio_batch *fbatch)
+{
+	struct address_space *mapping = iocb->ki_filp->f_mapping;
+	unsigned long index = iocb->ki_pos >> PAGE_SHIFT;
+	unsigned long last_index = (iocb->ki_pos + iter->count + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	struct folio *last;
+
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	filemap_get_read_batch(mapping, index, last_index - 1, fbatch);
+	if (!fbatch->nr)
+		return filemap_create_folio(iocb->ki_filp, mapping, index, fbatch);
+	last = fbatch->folios[fbatch->nr - 1];
+	if (!PageUptodate(&last->page)) {
+		folio_lock(last);	/* somebody fills it */
+		folio_unlock(last);
+		if (!PageUptodate(&last->page)) {
+			folio_put(last);
+			fbatch->nr--;
+			if (!fbatch->nr)
+				return filemap_create_folio(iocb->ki_filp, mapping, index, fbatch);
+		}
+	}
+	return 0;
+}
+
+/* Copies from one batch of pages. Returns false when the user's buffer faulted. */
+static bool filemap_copy_batch(struct kiocb *iocb, struct iov_iter *iter, struct folio_batch *fbatch, loff_t end_offset,
+			       ssize_t *read)
+{
+	for (int i = 0; i < fbatch->nr; i++) {
+		struct folio *folio = fbatch->folios[i];
+		size_t offset = iocb->ki_pos & (PAGE_SIZE - 1);
+		size_t bytes = min_t(loff_t, end_offset - iocb->ki_pos, PAGE_SIZE - offset), copied;
+
+		if (bytes > iter->count)
+			bytes = iter->count;
+		folio_mark_accessed(folio);
+		copied = copy_page_to_iter(&folio->page, offset, bytes, iter);
+		*read += copied;
+		iocb->ki_pos += copied;
+		if (copied < bytes)
+			return false;
+		if (!iter->count || iocb->ki_pos >= end_offset)
+			break;
+	}
+	return true;
+}
+
+static noinline ssize_t filemap_read(struct kiocb *iocb, struct iov_iter *iter, ssize_t already_read)
+{
+	struct file *filp = iocb->ki_filp;
+	struct inode *inode = filp->f_mapping->host;
+	struct folio_batch fbatch;
+	int error = 0;
+
+	if (unlikely(iocb->ki_pos >= inode->i_sb->s_maxbytes))
+		return 0;
+	if (unlikely(!iov_iter_count(iter)))
+		return 0;
+	do {
+		loff_t isize;
+
+		cond_resched();
+		if (unlikely(iocb->ki_pos >= i_size_read(inode)))
+			break;
+		fbatch.nr = 0;
+		error = filemap_get_pages(iocb, iter, &fbatch);
+		if (error < 0)
+			break;
+		/* the size after the pages: none of them can be stale zeros beyond it */
+		isize = i_size_read(inode);
+		if (likely(iocb->ki_pos < isize) && !filemap_copy_batch(iocb, iter, &fbatch, isize, &already_read))
+			error = -EFAULT;
+		for (int i = 0; i < fbatch.nr; i++)
+			folio_put(fbatch.folios[i]);
+	} while (iov_iter_count(iter) && iocb->ki_pos < i_size_read(inode) && !error);
+	touch_atime(&filp->f_path);
+	return already_read ? already_read : error;
+}
+
+ssize_t generic_file_read_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	if (!iov_iter_count(iter))
+		return 0;
+	return filemap_read(iocb, iter, 0);
+}
+
+ssize_t generic_perform_write(struct kiocb *iocb, struct iov_iter *i)
+{
+	struct file *file = iocb->ki_filp;
+	struct address_space *mapping = file->f_mapping;
+	const struct address_space_operations *a_ops = mapping->a_ops;
+	loff_t pos = iocb->ki_pos;
+	long status = 0;
+	ssize_t written = 0;
+
+	do {
+		unsigned long offset = pos & (PAGE_SIZE - 1);
+		unsigned long bytes = min_t(unsigned long, PAGE_SIZE - offset, iov_iter_count(i));
+		struct page *page;
+		void *fsdata = NULL;
+		size_t copied;
+
+again:
+		/* bring the user's page in first: the copy itself, under the page lock, must not fault */
+		if (unlikely(fault_in_iov_iter_readable(i, bytes) == bytes)) {
+			status = -EFAULT;
+			break;
+		}
+		if (fatal_signal_pending(current)) {
+			status = -EINTR;
+			break;
+		}
+		status = a_ops->write_begin(file, mapping, pos, bytes, &page, &fsdata);
+		if (unlikely(status < 0))
+			break;
+		copied = copy_page_from_iter_atomic(page, offset, bytes, i);
+		status = a_ops->write_end(file, mapping, pos, bytes, copied, page, fsdata);
+		if (unlikely((size_t)status != copied)) {
+			iov_iter_revert(i, copied - max(status, 0L));
+			if (unlikely(status < 0))
+				break;
+		}
+		cond_resched();
+		if (unlikely(status == 0)) {
+			if (copied)
+				bytes = copied;
+			goto again;
+		}
+		pos += status;
+		written += status;
+	} while (iov_iter_count(i));
+	return written ? written : status;
+}
+
+static noinline ssize_t __generic_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct file *file = iocb->ki_filp;
+	ssize_t written, err = file_remove_privs(file);
+
+	if (err)
+		return err;
+	err = file_update_time(file);
+	if (err)
+		return err;
+	written = generic_perform_write(iocb, from);
+	if (likely(written > 0))
+		iocb->ki_pos += written;
+	return written;
+}
+
+ssize_t generic_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
+{
+	struct inode *inode = iocb->ki_filp->f_mapping->host;
+	ssize_t ret;
+
+	inode_lock(inode);
+	ret = generic_write_checks(iocb, from);
+	if (ret > 0)
+		ret = __generic_file_write_iter(iocb, from);
+	inode_unlock(inode);
+	return ret;
+}
+
+/* @folio is locked. The tree's reference goes with it. */
+static void filemap_remove_folio(struct address_space *mapping, struct folio *folio)
+{
+	xa_lock_irq(&mapping->i_pages);
+	__xa_erase(&mapping->i_pages, folio->page.index);
+	mapping->nrpages--;
+	folio->page.mapping = NULL;
+	xa_unlock_irq(&mapping->i_pages);
+	folio_put(folio);
+}
+
+/* Pages wholly inside [lstart, lend] go; of the first one, what is behind lstart is cleared. */
+void truncate_inode_pages_range(struct address_space *mapping, loff_t lstart, loff_t lend)
+{
+	unsigned long index = (lstart + PAGE_SIZE - 1) >> PAGE_SHIFT, end = lend >> PAGE_SHIFT;
+	unsigned int partial = lstart & (PAGE_SIZE - 1);
+	struct folio *folio;
+
+	if (partial) {
+		folio = filemap_get_folio(mapping, lstart >> PAGE_SHIFT);
+		if (folio) {
+			folio_lock(folio);
+			memset(page_address(&folio->page) + partial, 0, PAGE_SIZE - partial);
+			folio_unlock(folio);
+			folio_put(folio);
+		}
+	}
+	for (;; index++) {
+		folio = xa_find(&mapping->i_pages, &index, end);
+		if (!folio)
+			break;
+		folio = filemap_get_folio(mapping, index);
+		if (!folio)
+			continue;
+		folio_lock(folio);
+		if (folio->page.mapping == mapping)
+			filemap_remove_folio(mapping, folio);
+		folio_unlock(folio);
+		folio_put(folio);
+		cond_resched();
+	}
+}
+
+void truncate_inode_pages_final(struct address_space *mapping)
+{
+	truncate_inode_pages_range(mapping, 0, (loff_t)-1 & S64_MAX);
+	xa_destroy(&mapping->i_pages);
+}
+
+/* Pages that a task has mapped stay its own until it unmaps them; Linux would unmap them here. */
+void truncate_setsize(struct inode *inode, loff_t newsize)
+{
+	loff_t oldsize = inode->i_size;
+
+	i_size_write(inode, newsize);
+	if (newsize < oldsize)
+		truncate_inode_pages_range(inode->i_mapping, newsize, S64_MAX);
+}
+
+vm_fault_t filemap_fault(struct vm_fault *vmf)
+{
+	struct file *file = vmf->vma->vm_file;
+	struct address_space *mapping = file->f_mapping;
+	struct folio_batch fbatch = { 0 };
+	struct folio *folio;
+
+	if (vmf->pgoff >= (unsigned long)(i_size_read(mapping->host) + PAGE_SIZE - 1) >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
+	folio = filemap_get_folio(mapping, vmf->pgoff);
+	if (!folio || !PageUptodate(&folio->page)) {
+		int error;
+
+		if (folio)
+			folio_put(folio);
+		error = filemap_create_folio(file, mapping, vmf->pgoff, &fbatch);
+		if (error)
+			return error == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
+		folio = fbatch.folios[0];
+	}
+	folio_mark_accessed(folio);
+	vmf->page = &folio->page;
+	return 0;
+}
+
+static const struct vm_operations_struct generic_file_vm_ops = { .fault = filemap_fault };
+
+int generic_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	touch_atime(&file->f_path);
+	vma->vm_ops = &generic_file_vm_ops;
+	return 0;
+}
