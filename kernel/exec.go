@@ -31,7 +31,7 @@ func (m *Machine) Exec(path string, argv []string, s Streams) (pid int, err erro
 	}
 	n := uint64(len(data))
 	data = append(data, env...)
-	r := &request{op: reqExec, path: path, data: data, arg: uint64(len(m.streams.open)), pos: n, size: n}
+	r := &request{op: reqExec, path: path, data: data, arg: uint64(len(m.streams.open)), pos: n}
 	ret, err := m.call("running "+path, r)
 	return int(ret), err
 }
