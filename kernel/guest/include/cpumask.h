@@ -19,7 +19,7 @@ extern atomic_t __num_online_cpus;
 #define __cpumask_clear_cpu(c, m) __clear_bit(c, (m)->bits)
 #define cpumask_clear(m)	((m)->bits[0] = 0)
 #define cpumask_copy(d, s)	((d)->bits[0] = READ_ONCE((s)->bits[0]))
-#define cpumask_and(d, a, b)	(((d)->bits[0] = READ_ONCE((a)->bits[0]) & READ_ONCE((b)->bits[0])) != 0)
+#define cpumask_and(d, a, b)	((d)->bits[0] = READ_ONCE((a)->bits[0]) & READ_ONCE((b)->bits[0]))
 #define cpumask_empty(m)	(READ_ONCE((m)->bits[0]) == 0)
 #define cpumask_weight(m)	hweight64(READ_ONCE((m)->bits[0]))
 #define cpumask_first(m)	cpumask_next(-1, m)

@@ -23,6 +23,7 @@
 #define ENFILE 23
 #define EMFILE 24
 #define ENOTTY 25
+#define ETXTBSY 26
 #define EFBIG 27
 #define ENOSPC 28
 #define ESPIPE 29
@@ -37,6 +38,7 @@
 #define ENOTEMPTY 39
 #define ELOOP 40
 #define ELIBBAD 80
+#define EOVERFLOW 75
 #define EILSEQ 84
 #define EOPNOTSUPP 95
 #define ETIMEDOUT 110

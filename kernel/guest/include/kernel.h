@@ -6,6 +6,9 @@
 #include "printk.h"
 #include "init.h"
 #include "string.h"
+unsigned long long simple_strtoull(const char *cp, char **endp, unsigned int base);
+unsigned long simple_strtoul(const char *cp, char **endp, unsigned int base);
+long simple_strtol(const char *cp, char **endp, unsigned int base);
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define min(a, b)		({ typeof(a) __a = (a); typeof(b) __b = (b); __a < __b ? __a : __b; })
 #define max(a, b)		({ typeof(a) __a = (a); typeof(b) __b = (b); __a > __b ? __a : __b; })

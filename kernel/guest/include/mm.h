@@ -5,18 +5,19 @@
 #include "slab.h"
 
 struct address_space;
-struct page {			/* one for each frame of RAM, in mem_map[] */
+struct page {			/* one for each frame of RAM, in mem_map[]; 64 bytes */
 	unsigned long flags;
 	union {
-		struct list_head lru;			/* buddy free list */
-		struct { struct kmem_cache *slab_cache; struct page *slab_next; };
+		struct list_head lru;			/* buddy free list; a slab on its cache's partial list */
 		struct { struct address_space *mapping; unsigned long index; };
 	};
 	union {
 		unsigned long private;			/* buddy order */
-		struct { void *freelist; };		/* slab: free objects */
+		void *freelist;				/* slab: free objects that no CPU owns */
 	};
-	unsigned int inuse, objects;			/* slab counters */
+	struct kmem_cache *slab_cache;
+	unsigned int inuse;				/* slab: objects not on freelist */
+	unsigned short objects, compound_order;
 	unsigned long compound_head;			/* bit 0: a tail, pointing at its head */
 	atomic_t _mapcount;				/* number of page-table entries */
 	atomic_t _refcount;

@@ -15,9 +15,7 @@ DECLARE_PER_CPU(unsigned long, this_cpu_off);
 DECLARE_PER_CPU(int, cpu_number);
 
 /* The compiler must emit a plain displacement for %gs: operands; "m" of the link-time address gives just that. */
-#define this_cpu_read(v) ({ typeof(v) __r; \
-	if (sizeof(v) == 1) asm volatile("movb %%gs:%1,%0" : "=q"(__r) : "m"(v)); \
-	else asm volatile("mov %%gs:%1,%0" : "=r"(__r) : "m"(v)); __r; })
+#define this_cpu_read(v) ({ typeof(v) __r; asm volatile("mov %%gs:%1,%0" : "=r"(__r) : "m"(v)); __r; })
 #define this_cpu_read_stable(v) ({ typeof(v) __r; asm("mov %%gs:%P1,%0" : "=r"(__r) : "p"(&(v))); __r; })
 #define __pcpu_op1(op, v) do { switch (sizeof(v)) { \
 	case 1: asm volatile(op "b %%gs:%0" : "+m"(v) :: "memory", "cc"); break; \

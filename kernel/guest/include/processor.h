@@ -38,9 +38,9 @@ static __always_inline void write_cr3(unsigned long v) { asm volatile("mov %0,%%
 static __always_inline void __invlpg(unsigned long a) { asm volatile("invlpg (%0)" :: "r"(a) : "memory"); }
 struct desc_ptr { u16 size; unsigned long address; } __packed;
 struct gate_struct { u16 offset_low, segment; u8 ist, type; u16 offset_middle; u32 offset_high, reserved; } __packed;
-struct gdt_page { u64 gdt[GDT_ENTRIES]; } __aligned(4096);
+struct gdt_page { u64 gdt[GDT_ENTRIES]; } __aligned(64);
 struct x86_hw_tss { u32 reserved1; u64 sp0, sp1, sp2, reserved2, ist[7]; u32 reserved3, reserved4; u16 reserved5, io_bitmap_base; } __packed;
-struct tss_struct { struct x86_hw_tss x86_tss; } __aligned(4096);
+struct tss_struct { struct x86_hw_tss x86_tss; } __aligned(64);
 DECLARE_PER_CPU(struct gdt_page, gdt_page);
 DECLARE_PER_CPU(struct tss_struct, cpu_tss_rw);
 DECLARE_PER_CPU(unsigned long, cpu_current_top_of_stack);

@@ -90,6 +90,7 @@ struct signal_struct {
 
 struct task_struct {
 	struct thread_info thread_info;		/* first: entry code reads flags at offset 0 of current */
+	struct thread_struct thread;		/* second: __switch_to_asm knows thread.sp's offset, see TASK_threadsp */
 	unsigned int __state;
 	void *stack;
 	refcount_t usage;
@@ -128,19 +129,18 @@ struct task_struct {
 	struct fs_struct *fs;
 	struct files_struct *files;
 	const struct cred *cred;		/* kernel/cred.c */
+	struct { u64 rchar, wchar, syscr, syscw; } ioac;	/* bytes and calls of read and write */
 	struct rcu_head *task_works;		/* kernel/task_work.c */
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked;
 	struct sigpending pending;
-	void *journal_info;
+	unsigned long caught;			/* signals taken with a handler, until the program asks */
 	int link_count, total_link_count;
 	void *nameidata;
 	u64 clock_floor;			/* no CPU may run this task before this time; see sched_clock_sync() */
 	int pagefault_disabled;
 	const char *wchan_why;			/* what it waits for, for the deadlock report */
-	struct list_head wake_entry_list;
-	struct thread_struct thread;
 };
 #define PF_IDLE		0x00000002
 #define PF_EXITING	0x00000004

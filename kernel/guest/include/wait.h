@@ -64,7 +64,7 @@ __out:	__ret; })
 	(void)___wait_event(wq, cond, TASK_UNINTERRUPTIBLE, 0, 0, schedule()); } while (0)
 #define wait_event_idle(wq, cond) do { might_sleep(); if (!(cond)) \
 	(void)___wait_event(wq, cond, TASK_IDLE, 0, 0, schedule()); } while (0)
-#define wait_event_interruptible(wq, cond) ({ int __r = 0; might_sleep(); if (!(cond)) \
-	__r = ___wait_event(wq, cond, TASK_INTERRUPTIBLE, 0, 0, schedule()); __r; })
-#define wait_event_interruptible_exclusive(wq, cond) ({ int __r = 0; might_sleep(); if (!(cond)) \
-	__r = ___wait_event(wq, cond, TASK_INTERRUPTIBLE, WQ_FLAG_EXCLUSIVE, 0, schedule()); __r; })
+#define __wait_event_int(wq, cond, excl) ({ int __r = 0; might_sleep(); if (!(cond)) { \
+	__r = ___wait_event(wq, cond, TASK_INTERRUPTIBLE, excl, 0, schedule()); } __r; })
+#define wait_event_interruptible(wq, cond) __wait_event_int(wq, cond, 0)
+#define wait_event_interruptible_exclusive(wq, cond) __wait_event_int(wq, cond, WQ_FLAG_EXCLUSIVE)

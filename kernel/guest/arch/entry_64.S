@@ -1,0 +1,213 @@
+/*
+ * Kernel entry and exit: system calls, exceptions, interrupts, the stack switch (arch/x86/entry/entry_64.S).
+ * Every entry builds a struct pt_regs on the stack. TSS.sp0 is the task's own stack top, so there is no trampoline stack
+ * to copy from (Linux needs one for page-table isolation, which this machine does not have).
+ */
+#include "calling.h"
+#define MSR_GS_BASE 0xc0000101
+
+	.section .entry.text, "ax", @progbits
+
+SYM_CODE_START(entry_SYSCALL_64)
+	.cfi_startproc simple
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 0
+	.cfi_register %rip, %rcx
+	swapgs
+	movq	%rsp, PER_CPU_VAR(cpu_tss_rw + TSS_sp2)
+	movq	PER_CPU_VAR(cpu_current_top_of_stack), %rsp
+	pushq	$0x2b				/* ss */
+	pushq	PER_CPU_VAR(cpu_tss_rw + TSS_sp2)
+	pushq	%r11				/* flags */
+	pushq	$0x33				/* cs */
+	pushq	%rcx				/* ip */
+	.globl entry_SYSCALL_64_after_hwframe
+entry_SYSCALL_64_after_hwframe:
+	.cfi_endproc
+	CFI_IRET_FRAME
+	pushq_cfi %rax				/* orig_ax */
+	PUSH_REGS rax=$-38
+	movq	%rsp, %rdi
+	movslq	%eax, %rsi
+	call	do_syscall_64			/* IRQs are off again when it returns */
+
+	/* SYSRET restores only what SYSCALL saved: rip from rcx, flags from r11, fixed selectors. */
+	movq	RCX(%rsp), %rcx
+	cmpq	%rcx, RIP(%rsp)
+	jne	swapgs_restore_regs_and_return_to_usermode
+	movq	R11(%rsp), %r11
+	cmpq	%r11, EFLAGS(%rsp)
+	jne	swapgs_restore_regs_and_return_to_usermode
+	testq	$0x10100, %r11			/* RF, TF */
+	jnz	swapgs_restore_regs_and_return_to_usermode
+	cmpq	$0x33, CS(%rsp)
+	jne	swapgs_restore_regs_and_return_to_usermode
+	shlq	$16, %rcx			/* a non-canonical rip would fault in the kernel */
+	sarq	$16, %rcx
+	cmpq	%rcx, RIP(%rsp)
+	jne	swapgs_restore_regs_and_return_to_usermode
+	.globl syscall_return_via_sysret
+syscall_return_via_sysret:
+	POP_REGS
+	movq	RSP-ORIG_RAX(%rsp), %rsp
+	swapgs
+	sysretq
+	.cfi_endproc
+SYM_CODE_END(entry_SYSCALL_64)
+
+SYM_CODE_START(error_return)
+	CFI_FULL_FRAME
+	testb	$3, CS(%rsp)
+	jz	restore_regs_and_return_to_kernel
+	.globl swapgs_restore_regs_and_return_to_usermode
+swapgs_restore_regs_and_return_to_usermode:
+	POP_REGS
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	swapgs
+	.globl native_irq_return_iret
+native_irq_return_iret:
+	iretq
+	.cfi_endproc
+SYM_CODE_END(error_return)
+
+SYM_CODE_START(restore_regs_and_return_to_kernel)
+	CFI_FULL_FRAME
+	POP_REGS
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	iretq
+	.cfi_endproc
+SYM_CODE_END(restore_regs_and_return_to_kernel)
+
+/* prev in rdi, next in rsi; returns prev (in the context of next) by way of __switch_to. */
+SYM_FUNC_START(__switch_to_asm)
+	pushq_cfi %rbp
+	.cfi_rel_offset %rbp, 0
+	pushq_cfi %rbx
+	.cfi_rel_offset %rbx, 0
+	pushq_cfi %r12
+	.cfi_rel_offset %r12, 0
+	pushq_cfi %r13
+	.cfi_rel_offset %r13, 0
+	pushq_cfi %r14
+	.cfi_rel_offset %r14, 0
+	pushq_cfi %r15
+	.cfi_rel_offset %r15, 0
+	movq	%rsp, TASK_threadsp(%rdi)
+	movq	TASK_threadsp(%rsi), %rsp
+	popq_cfi %r15
+	popq_cfi %r14
+	popq_cfi %r13
+	popq_cfi %r12
+	popq_cfi %rbx
+	popq_cfi %rbp
+	jmp	__switch_to
+SYM_FUNC_END(__switch_to_asm)
+
+/* A new task's first instruction: rax = prev, rbx = kernel function or 0, r12 = its argument, rsp = pt_regs. */
+SYM_CODE_START(ret_from_fork)
+	CFI_FULL_FRAME
+	.cfi_undefined %rip			/* the end of every kernel thread's stack */
+	movq	%rax, %rdi
+	call	schedule_tail
+	testq	%rbx, %rbx
+	jnz	1f
+2:	movq	%rsp, %rdi
+	call	syscall_exit_to_user_mode
+	jmp	swapgs_restore_regs_and_return_to_usermode
+1:	movq	%r12, %rdi
+	call	*%rbx
+	/* A kernel function returns here only after a successful kernel_execve(). */
+	movq	$0, RAX(%rsp)
+	jmp	2b
+	.cfi_endproc
+SYM_CODE_END(ret_from_fork)
+
+	/* asm_X: builds pt_regs, calls X(regs[, error code]), returns by iret. */
+	.macro idtentry cfunc has_error_code=0
+SYM_CODE_START(asm_\cfunc)
+	.if \has_error_code
+	CFI_IRET_FRAME 8
+	.else
+	CFI_IRET_FRAME
+	pushq_cfi $-1
+	.endif
+	cld
+	PUSH_REGS
+	testb	$3, CS(%rsp)
+	jz	1f
+	swapgs
+1:	movq	%rsp, %rdi
+	.if \has_error_code
+	movq	ORIG_RAX(%rsp), %rsi
+	movq	$-1, ORIG_RAX(%rsp)
+	.endif
+	call	\cfunc
+	jmp	error_return
+	.cfi_endproc
+SYM_CODE_END(asm_\cfunc)
+	.endm
+
+	/* For vectors that may arrive between SYSCALL and swapgs: GS base itself tells whose it is. Own stack by IST. */
+	.macro idtentry_paranoid cfunc has_error_code=0
+SYM_CODE_START(asm_\cfunc)
+	.if \has_error_code
+	CFI_IRET_FRAME 8
+	.else
+	CFI_IRET_FRAME
+	pushq_cfi $-1
+	.endif
+	cld
+	PUSH_REGS
+	movl	$1, %ebx
+	movl	$MSR_GS_BASE, %ecx
+	rdmsr
+	testl	%edx, %edx
+	js	1f
+	swapgs
+	xorl	%ebx, %ebx
+1:	movq	%rsp, %rdi
+	.if \has_error_code
+	movq	ORIG_RAX(%rsp), %rsi
+	movq	$-1, ORIG_RAX(%rsp)
+	.endif
+	call	\cfunc
+	testl	%ebx, %ebx
+	jnz	restore_regs_and_return_to_kernel
+	jmp	swapgs_restore_regs_and_return_to_usermode
+	.cfi_endproc
+SYM_CODE_END(asm_\cfunc)
+	.endm
+
+	idtentry exc_divide_error
+	idtentry_paranoid exc_debug
+	idtentry_paranoid exc_nmi
+	idtentry exc_int3
+	idtentry exc_overflow
+	idtentry exc_bounds
+	idtentry exc_invalid_op
+	idtentry exc_device_not_available
+	idtentry_paranoid exc_double_fault 1
+	idtentry exc_invalid_tss 1
+	idtentry exc_segment_not_present 1
+	idtentry exc_stack_segment 1
+	idtentry exc_general_protection 1
+	idtentry exc_page_fault 1
+	idtentry exc_coprocessor_error
+	idtentry exc_alignment_check 1
+	idtentry exc_simd_coprocessor_error
+	idtentry sysvec_apic_timer_interrupt
+	idtentry sysvec_reschedule_ipi
+	idtentry sysvec_call_function
+	idtentry sysvec_call_function_single
+	idtentry sysvec_irq_work
+	idtentry sysvec_kscope_kick
+	idtentry sysvec_error_interrupt
+	idtentry sysvec_spurious_apic_interrupt
+
+/* PREEMPT_DYNAMIC's call sites: in the voluntary mode they return at once. */
+SYM_FUNC_START(__SCT__preempt_schedule)
+	ret
+SYM_FUNC_END(__SCT__preempt_schedule)
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,138 @@
+/* Page faults (arch/x86/mm/fault.c). */
+#include "entry.h"
+#include "mm.h"
+#include "uaccess.h"
+
+#define X86_PF_PROT	1
+#define X86_PF_WRITE	2
+#define X86_PF_USER	4
+#define X86_PF_RSVD	8
+#define X86_PF_INSTR	16
+#define X86_TRAP_PF	14
+
+void oops_die(const char *str, struct pt_regs *regs, long err, unsigned long cr2);
+
+static noinline void page_fault_oops(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+{
+	current->thread.cr2 = address;
+	current->thread.trap_nr = X86_TRAP_PF;
+	current->thread.error_code = error_code;
+	oops_die("Oops", regs, error_code, address);
+}
+
+static noinline void kernelmode_fixup_or_oops(struct pt_regs *regs, unsigned long error_code, unsigned long address, int signal)
+{
+	if (fixup_exception(regs, X86_TRAP_PF, error_code, address))
+		return;
+	page_fault_oops(regs, error_code, address);
+}
+
+static void __bad_area_nosemaphore(struct pt_regs *regs, unsigned long error_code, unsigned long address, int signr)
+{
+	struct task_struct *tsk = current;
+
+	if (!user_mode(regs)) {
+		kernelmode_fixup_or_oops(regs, error_code, address, signr);
+		return;
+	}
+	tsk->thread.cr2 = address;
+	tsk->thread.error_code = error_code;
+	tsk->thread.trap_nr = X86_TRAP_PF;
+	if (signr == SIGSEGV && tsk->sighand->action[SIGSEGV - 1].sa_handler == SIG_DFL)
+		pr_info("%s[%d]: segfault at %lx ip %016lx sp %016lx error %lx\n", tsk->comm, tsk->pid, address, regs->ip, regs->sp,
+			error_code);
+	force_sig(signr);
+}
+
+static noinline void bad_area_nosemaphore(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+{
+	__bad_area_nosemaphore(regs, error_code, address, SIGSEGV);
+}
+
+static noinline void bad_area(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+{
+	mmap_read_unlock(current->mm);
+	__bad_area_nosemaphore(regs, error_code, address, SIGSEGV);
+}
+
+static inline int access_error(unsigned long error_code, struct vm_area_struct *vma)
+{
+	if (error_code & X86_PF_WRITE)
+		return !(vma->vm_flags & VM_WRITE);
+	if (error_code & X86_PF_INSTR)
+		return !(vma->vm_flags & VM_EXEC);
+	if (error_code & X86_PF_PROT)
+		return 1;
+	return !(vma->vm_flags & (VM_READ | VM_EXEC | VM_WRITE));
+}
+
+static void do_kern_addr_fault(struct pt_regs *regs, unsigned long hw_error_code, unsigned long address)
+{
+	bad_area_nosemaphore(regs, hw_error_code, address);
+}
+
+static inline void do_user_addr_fault(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+{
+	struct mm_struct *mm = current->mm;
+	unsigned int flags = FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE;
+	struct vm_area_struct *vma;
+	vm_fault_t fault;
+
+	if (unlikely((error_code & (X86_PF_USER | X86_PF_INSTR)) == X86_PF_INSTR) ||
+	    unlikely(in_atomic() || current->pagefault_disabled || !mm)) {
+		bad_area_nosemaphore(regs, error_code, address);
+		return;
+	}
+	if (user_mode(regs)) {
+		local_irq_enable();
+		flags |= FAULT_FLAG_USER;
+	} else if (regs->flags & X86_EFLAGS_IF) {
+		local_irq_enable();
+	}
+	if (error_code & X86_PF_WRITE)
+		flags |= FAULT_FLAG_WRITE;
+	if (error_code & X86_PF_INSTR)
+		flags |= FAULT_FLAG_INSTRUCTION;
+	if (unlikely(!mmap_read_trylock(mm)))
+		mmap_read_lock(mm);
+	vma = find_vma(mm, address);
+	if (unlikely(!vma)) {
+		bad_area(regs, error_code, address);
+		return;
+	}
+	if (unlikely(vma->vm_start > address) && (!(vma->vm_flags & VM_GROWSDOWN) || expand_stack(vma, address))) {
+		bad_area(regs, error_code, address);
+		return;
+	}
+	if (unlikely(access_error(error_code, vma))) {
+		bad_area(regs, error_code, address);
+		return;
+	}
+	fault = handle_mm_fault(vma, address, flags, regs);
+	mmap_read_unlock(mm);
+	if (likely(!(fault & VM_FAULT_ERROR)))
+		return;
+	if (fault & VM_FAULT_OOM && user_mode(regs))
+		do_group_exit(SIGKILL);
+	__bad_area_nosemaphore(regs, error_code, address, fault & VM_FAULT_SIGBUS ? SIGBUS : SIGSEGV);
+}
+
+/* Out of line, unlike Debian's build, so that the whole path of a fault can be traced. */
+static noinline void handle_page_fault(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+{
+	if (unlikely(address >= TASK_SIZE_MAX))
+		do_kern_addr_fault(regs, error_code, address);
+	else
+		do_user_addr_fault(regs, error_code, address);
+	local_irq_disable();
+}
+
+void exc_page_fault(struct pt_regs *regs, unsigned long error_code);
+void noinstr exc_page_fault(struct pt_regs *regs, unsigned long error_code)
+{
+	unsigned long address = read_cr2();
+	irqentry_state_t state = irqentry_enter(regs);
+
+	handle_page_fault(regs, error_code, address);
+	irqentry_exit(regs, state);
+}

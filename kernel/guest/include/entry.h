@@ -1,0 +1,15 @@
+#pragma once
+/* Crossing between user, kernel and interrupt context (include/linux/entry-common.h). */
+#include "sched.h"
+typedef struct irqentry_state { bool exit_rcu, lockdep; } irqentry_state_t;
+irqentry_state_t irqentry_enter(struct pt_regs *regs);
+void irqentry_exit(struct pt_regs *regs, irqentry_state_t state);
+void irqentry_exit_to_user_mode(struct pt_regs *regs);
+void syscall_exit_to_user_mode(struct pt_regs *regs);
+void do_syscall_64(struct pt_regs *regs, int nr);
+void exit_to_user_mode_prepare(struct pt_regs *regs);
+void kscoped_kick(void);
+void kscope_irq_work(void);
+void die(const char *str, struct pt_regs *regs, long err);
+void oops_end(unsigned long flags, struct pt_regs *regs, int signr);
+#define pr_debug_apic(fmt, ...) printk(KERN_DEBUG fmt, ##__VA_ARGS__)

@@ -1,0 +1,260 @@
+/* The end of tasks, and waiting for it (kernel/exit.c). */
+#include "mm.h"
+#include "syscalls.h"
+#include "uaccess.h"
+#include "fdtable.h"
+#include "fs_struct.h"
+#include "task_work.h"
+#include "gates.h"
+#include "truth.h"
+
+void detach_pid(struct task_struct *p);
+void __cleanup_sighand(struct sighand_struct *sighand);
+
+static void __exit_signal(struct task_struct *tsk)
+{
+	struct signal_struct *sig = tsk->signal;
+	struct sighand_struct *sighand = tsk->sighand;
+
+	spin_lock(&sighand->siglock);
+	sig->nr_threads--;
+	if (thread_group_leader(tsk)) {
+		tsk->parent->signal->cutime += tsk->utime;
+		tsk->parent->signal->cstime += tsk->stime;
+	}
+	tsk->sighand = NULL;
+	spin_unlock(&sighand->siglock);
+	__cleanup_sighand(sighand);
+}
+
+/* tasklist_lock held. */
+static void __unhash_process(struct task_struct *p)
+{
+	detach_pid(p);
+	list_del_init(&p->thread_group);
+	if (thread_group_leader(p)) {
+		list_del_init(&p->tasks);
+		list_del_init(&p->sibling);
+	}
+}
+
+void release_task(struct task_struct *p)
+{
+	write_lock_irq(&tasklist_lock);
+	__exit_signal(p);
+	__unhash_process(p);
+	write_unlock_irq(&tasklist_lock);
+	put_task_struct(p);
+}
+
+static void exit_mm(void)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (!mm)
+		return;
+	exit_mm_release(current, mm);
+	mmap_read_lock(mm);
+	mmgrab(mm);			/* active_mm keeps the tables until the last switch */
+	task_lock(current);
+	local_irq_disable();
+	current->mm = NULL;
+	enter_lazy_tlb(mm, current);
+	local_irq_enable();
+	task_unlock(current);
+	mmap_read_unlock(mm);
+	mmput(mm);
+}
+
+/* tasklist_lock held. Orphans go to init. */
+static void forget_original_parent(struct task_struct *father)
+{
+	struct task_struct *p, *n, *reaper = find_task_by_vpid(1);
+
+	list_for_each_entry_safe(p, n, &father->children, sibling) {
+		p->real_parent = p->parent = reaper;
+		list_move_tail(&p->sibling, &reaper->children);
+		p->exit_signal = SIGCHLD;
+		if (p->exit_state == EXIT_ZOMBIE)
+			do_notify_parent(p, SIGCHLD);
+		else
+			wake_up_interruptible(&reaper->signal->wait_chldexit);
+	}
+}
+
+static void exit_notify(struct task_struct *tsk, int group_dead)
+{
+	bool autoreap;
+
+	write_lock_irq(&tasklist_lock);
+	forget_original_parent(tsk);
+	tsk->exit_state = EXIT_ZOMBIE;
+	if (thread_group_leader(tsk))
+		autoreap = thread_group_empty(tsk) && do_notify_parent(tsk, tsk->exit_signal);
+	else
+		autoreap = true;
+	if (autoreap)
+		tsk->exit_state = EXIT_DEAD;
+	write_unlock_irq(&tasklist_lock);
+	if (autoreap)
+		release_task(tsk);
+}
+
+__noreturn void do_exit(long code)
+{
+	struct task_struct *tsk = current;
+	int group_dead;
+	bool user = tsk->mm != NULL;
+
+	KSCOPE_TRUTH(do_exit);
+	WARN_ON(in_interrupt());
+	exit_signals(tsk);
+	group_dead = atomic_dec_and_test(&tsk->signal->live);
+	if (group_dead && unlikely(tsk->pid == 1))
+		panic("Attempted to kill init! exitcode=0x%08x", tsk->signal->group_exit_code ?: (int)code);
+	tsk->exit_code = code;
+	exit_mm();
+	exit_files(tsk);
+	exit_fs(tsk);
+	exit_task_work(tsk);
+	if (user)
+		user_task_exit(tsk->pid, code);
+	exit_notify(tsk, group_dead);
+	preempt_disable();
+	do_task_dead();
+}
+
+/* After an oops: the task dies here, whatever it held. */
+__noreturn void make_task_dead(int signr)
+{
+	struct task_struct *tsk = current;
+
+	if (unlikely(in_interrupt()))
+		panic("Aiee, killing interrupt handler!");
+	if (unlikely(!tsk->pid))
+		panic("Attempted to kill the idle task!");
+	if (unlikely(in_atomic())) {
+		pr_info("note: %s[%d] exited with preempt_count %d\n", tsk->comm, tsk->pid, preempt_count());
+		__preempt_count_sub(preempt_count());
+	}
+	if (unlikely(tsk->flags & PF_EXITING)) {
+		pr_alert("Fixing recursive fault but reboot is needed!\n");
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule();
+	}
+	local_irq_enable();
+	do_exit(signr);
+}
+
+__noreturn void do_group_exit(int exit_code)
+{
+	struct signal_struct *sig = current->signal;
+
+	if (sig->flags & SIGNAL_GROUP_EXIT) {
+		exit_code = sig->group_exit_code;
+	} else {
+		spin_lock_irq(&current->sighand->siglock);
+		sig->group_exit_code = exit_code;
+		sig->flags |= SIGNAL_GROUP_EXIT;
+		zap_other_threads(current);
+		spin_unlock_irq(&current->sighand->siglock);
+	}
+	do_exit(exit_code);
+}
+
+SYSCALL_DEFINE1(exit, int, error_code)
+{
+	do_exit((error_code & 0xff) << 8);
+}
+
+SYSCALL_DEFINE1(exit_group, int, error_code)
+{
+	do_group_exit((error_code & 0xff) << 8);
+}
+
+#define WNOHANG 1
+#define WUNTRACED 2
+
+struct wait_opts { pid_t pid; int options; int stat; pid_t found; int notask_error; };
+
+static bool eligible_child(struct wait_opts *wo, struct task_struct *p)
+{
+	if (wo->pid > 0)
+		return p->pid == wo->pid;
+	if (wo->pid == -1)
+		return true;
+	return p->signal->pgrp == (wo->pid ? -wo->pid : current->signal->pgrp);
+}
+
+/* tasklist_lock held for reading, dropped when a child is reaped. */
+static int wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
+{
+	if (cmpxchg(&p->exit_state, EXIT_ZOMBIE, EXIT_DEAD) != EXIT_ZOMBIE)
+		return 0;
+	read_unlock(&tasklist_lock);
+	wo->stat = p->signal->flags & SIGNAL_GROUP_EXIT ? p->signal->group_exit_code : p->exit_code;
+	wo->found = p->pid;
+	release_task(p);
+	return 1;
+}
+
+static int wait_consider_task(struct wait_opts *wo, struct task_struct *p)
+{
+	if (!eligible_child(wo, p) || p->exit_state == EXIT_DEAD)
+		return 0;
+	wo->notask_error = 0;
+	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p))
+		return wait_task_zombie(wo, p);
+	return 0;
+}
+
+static long do_wait(struct wait_opts *wo)
+{
+	DECLARE_WAITQUEUE(wait, current);
+	struct task_struct *p;
+	long retval;
+
+	add_wait_queue(&current->signal->wait_chldexit, &wait);
+	for (;;) {
+		wo->notask_error = -ECHILD;
+		set_current_state(TASK_INTERRUPTIBLE);
+		read_lock(&tasklist_lock);
+		list_for_each_entry(p, &current->children, sibling) {
+			if (wait_consider_task(wo, p)) {
+				retval = wo->found;
+				goto out;
+			}
+		}
+		read_unlock(&tasklist_lock);
+		retval = wo->notask_error;
+		if (retval || (wo->options & WNOHANG))
+			break;
+		retval = -ERESTARTSYS;
+		if (signal_pending(current))
+			break;
+		schedule();
+	}
+out:
+	__set_current_state(TASK_RUNNING);
+	remove_wait_queue(&current->signal->wait_chldexit, &wait);
+	return retval;
+}
+
+long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru)
+{
+	struct wait_opts wo = { .pid = upid, .options = options };
+	long ret = do_wait(&wo);
+
+	if (ret > 0 && stat_addr && put_user(wo.stat, stat_addr))
+		ret = -EFAULT;
+	return ret;
+}
+
+SYSCALL_DEFINE4(wait4, pid_t, upid, int *, stat_addr, int, options, void *, ru)
+{
+	if (options & ~(WNOHANG | WUNTRACED | 0xe0000008))
+		return -EINVAL;
+	if (stat_addr && !access_ok(stat_addr, sizeof(int)))
+		return -EFAULT;
+	return kernel_wait4(upid, stat_addr, options, ru);
+}

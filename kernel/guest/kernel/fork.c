@@ -1,0 +1,580 @@
+/* Making tasks and address spaces (kernel/fork.c, pid.c). */
+#include "mm.h"
+#include "syscalls.h"
+#include "uaccess.h"
+#include "fdtable.h"
+#include "fs_struct.h"
+#include "truth.h"
+
+int copy_thread(struct task_struct *p, const struct kernel_clone_args *args);
+void put_task_stack(struct task_struct *tsk);
+static struct kmem_cache *task_struct_cachep, *signal_cachep, *sighand_cachep, *mm_cachep;
+DEFINE_RWLOCK(tasklist_lock);		/* the task list, family ties, the pid table */
+
+/* ---- pids ---- */
+#define PIDHASH_SIZE 256
+#define PID_MAX 32768
+static struct hlist_head pid_hash[PIDHASH_SIZE];
+static DEFINE_SPINLOCK(pidmap_lock);
+static unsigned long pidmap[PID_MAX / 64] = { 1 };
+pid_t last_pid;
+
+/* The next free number, round and round (300 after a wrap, as Linux reserves the low ones). */
+static pid_t alloc_pid(void)
+{
+	unsigned long nr;
+
+	spin_lock_irq(&pidmap_lock);
+	nr = find_next_zero_bit(pidmap, PID_MAX, last_pid + 1);
+	if (nr >= PID_MAX)
+		nr = find_next_zero_bit(pidmap, PID_MAX, 300);
+	if (nr < PID_MAX) {
+		__set_bit(nr, pidmap);
+		last_pid = nr;
+	}
+	spin_unlock_irq(&pidmap_lock);
+	return nr < PID_MAX ? (pid_t)nr : -EAGAIN;
+}
+
+static void free_pid(pid_t nr)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pidmap_lock, flags);
+	__clear_bit(nr, pidmap);
+	spin_unlock_irqrestore(&pidmap_lock, flags);
+}
+
+/* tasklist_lock held. */
+static void attach_pid(struct task_struct *p)
+{
+	hlist_add_head(&p->pid_link, &pid_hash[p->pid % PIDHASH_SIZE]);
+}
+
+void detach_pid(struct task_struct *p);
+void detach_pid(struct task_struct *p)
+{
+	hlist_del_init(&p->pid_link);
+	free_pid(p->pid);
+}
+
+/* tasklist_lock held, or the answer may be stale. */
+struct task_struct *find_task_by_vpid(pid_t nr)
+{
+	struct task_struct *p;
+
+	hlist_for_each_entry(p, &pid_hash[(unsigned int)nr % PIDHASH_SIZE], pid_link) {
+		if (p->pid == nr)
+			return p;
+	}
+	return NULL;
+}
+
+/* ---- task_struct and stack ---- */
+static int alloc_thread_stack_node(struct task_struct *tsk)
+{
+	tsk->stack = (void *)__get_free_pages(GFP_KERNEL_ACCOUNT, THREAD_SIZE_ORDER);
+	return tsk->stack ? 0 : -ENOMEM;
+}
+
+void put_task_stack(struct task_struct *tsk)
+{
+	free_pages((unsigned long)tsk->stack, THREAD_SIZE_ORDER);
+	tsk->stack = NULL;
+}
+
+static void free_task(struct task_struct *tsk)
+{
+	if (tsk->stack)
+		put_task_stack(tsk);
+	kfree(tsk->worker_private);
+	kmem_cache_free(task_struct_cachep, tsk);
+}
+
+static void put_signal_struct(struct signal_struct *sig)
+{
+	if (refcount_dec_and_test(&sig->sigcnt))
+		kmem_cache_free(signal_cachep, sig);
+}
+
+void __put_task_struct(struct task_struct *tsk)
+{
+	put_signal_struct(tsk->signal);
+	exit_creds(tsk);
+	free_task(tsk);
+}
+
+static struct task_struct *dup_task_struct(struct task_struct *orig)
+{
+	struct task_struct *tsk = kmem_cache_alloc(task_struct_cachep, GFP_KERNEL);
+
+	if (!tsk)
+		return NULL;
+	*tsk = *orig;
+	tsk->worker_private = NULL;
+	if (alloc_thread_stack_node(tsk)) {
+		kmem_cache_free(task_struct_cachep, tsk);
+		return NULL;
+	}
+	tsk->thread_info.flags &= ~(_TIF_NEED_RESCHED | _TIF_SIGPENDING | _TIF_POLLING_NRFLAG);
+	refcount_set(&tsk->usage, 2);	/* its own, dropped after the last switch away, and its parent's */
+	return tsk;
+}
+
+/* ---- mm ---- */
+static struct mm_struct *mm_init_new(struct mm_struct *mm)
+{
+	INIT_LIST_HEAD(&mm->mmap);
+	atomic_set(&mm->mm_users, 1);
+	atomic_set(&mm->mm_count, 1);
+	__init_rwsem(&mm->mmap_lock);
+	spin_lock_init(&mm->page_table_lock);
+	mm->map_count = 0;
+	mm->total_vm = mm->stack_vm = 0;
+	atomic_long_set(&mm->rss, 0);
+	atomic64_set(&mm->tlb_gen, 1);
+	cpumask_clear(mm_cpumask(mm));
+	mm->exe_file = NULL;
+	mm->pgd = pgd_alloc(mm);
+	if (!mm->pgd) {
+		kmem_cache_free(mm_cachep, mm);
+		return NULL;
+	}
+	return mm;
+}
+
+struct mm_struct *mm_alloc(void)
+{
+	struct mm_struct *mm = kmem_cache_zalloc(mm_cachep, GFP_KERNEL);
+
+	return mm ? mm_init_new(mm) : NULL;
+}
+
+void __mmdrop(struct mm_struct *mm)
+{
+	BUG_ON(mm == &init_mm);
+	pgd_free(mm, mm->pgd);
+	kmem_cache_free(mm_cachep, mm);
+}
+
+static void __mmput(struct mm_struct *mm)
+{
+	exit_mmap(mm);
+	if (mm->exe_file)
+		fput(mm->exe_file);
+	mmdrop(mm);
+}
+
+void mmput(struct mm_struct *mm)
+{
+	might_sleep();
+	if (atomic_dec_and_test(&mm->mm_users))
+		__mmput(mm);
+}
+
+static noinline int dup_mmap(struct mm_struct *mm, struct mm_struct *oldmm)
+{
+	struct vm_area_struct *mpnt, *tmp;
+	int retval = 0;
+
+	if (mmap_write_lock_killable(oldmm))
+		return -EINTR;
+	mm->total_vm = oldmm->total_vm;
+	mm->stack_vm = oldmm->stack_vm;
+	list_for_each_entry(mpnt, &oldmm->mmap, vm_list) {
+		tmp = vm_area_alloc(mm);
+		if (!tmp) {
+			retval = -ENOMEM;
+			break;
+		}
+		*tmp = *mpnt;
+		tmp->vm_mm = mm;
+		if (tmp->vm_file)
+			get_file(tmp->vm_file);
+		list_add_tail(&tmp->vm_list, &mm->mmap);
+		mm->map_count++;
+		retval = copy_page_range(tmp, mpnt);
+		if (tmp->vm_ops && tmp->vm_ops->open)
+			tmp->vm_ops->open(tmp);
+		if (retval)
+			break;
+	}
+	flush_tlb_mm(oldmm);
+	mmap_write_unlock(oldmm);
+	return retval;
+}
+
+static struct mm_struct *dup_mm(struct task_struct *tsk, struct mm_struct *oldmm)
+{
+	struct mm_struct *mm = kmem_cache_alloc(mm_cachep, GFP_KERNEL);
+
+	if (!mm)
+		return NULL;
+	*mm = *oldmm;
+	if (!mm_init_new(mm))
+		return NULL;
+	if (oldmm->exe_file)
+		mm->exe_file = get_file(oldmm->exe_file);
+	if (dup_mmap(mm, oldmm)) {
+		mmput(mm);
+		return NULL;
+	}
+	return mm;
+}
+
+static noinline int copy_mm(unsigned long clone_flags, struct task_struct *tsk)
+{
+	struct mm_struct *oldmm = current->mm, *mm;
+
+	tsk->nvcsw = tsk->nivcsw = 0;
+	tsk->mm = tsk->active_mm = NULL;
+	if (!oldmm)
+		return 0;
+	if (clone_flags & CLONE_VM) {
+		mmget(oldmm);
+		mm = oldmm;
+	} else {
+		mm = dup_mm(tsk, oldmm);
+		if (!mm)
+			return -ENOMEM;
+	}
+	tsk->mm = tsk->active_mm = mm;
+	return 0;
+}
+
+static void complete_vfork_done(struct task_struct *tsk)
+{
+	struct completion *vfork;
+
+	task_lock(tsk);
+	vfork = tsk->vfork_done;
+	if (vfork) {
+		tsk->vfork_done = NULL;
+		complete(vfork);
+	}
+	task_unlock(tsk);
+}
+
+static void mm_release(struct task_struct *tsk, struct mm_struct *mm)
+{
+	if (tsk->clear_child_tid) {
+		if (atomic_read(&mm->mm_users) > 1)
+			put_user(0, tsk->clear_child_tid);
+		tsk->clear_child_tid = NULL;
+	}
+	if (tsk->vfork_done)
+		complete_vfork_done(tsk);
+}
+
+void exit_mm_release(struct task_struct *tsk, struct mm_struct *mm)
+{
+	mm_release(tsk, mm);
+}
+
+void exec_mm_release(struct task_struct *tsk, struct mm_struct *mm)
+{
+	mm_release(tsk, mm);
+}
+
+/* ---- copy_process ---- */
+static int copy_fs(unsigned long clone_flags, struct task_struct *tsk)
+{
+	struct fs_struct *fs = current->fs;
+
+	if (!fs)
+		return 0;
+	if (clone_flags & CLONE_FS) {
+		spin_lock(&fs->lock);
+		fs->users++;
+		spin_unlock(&fs->lock);
+		return 0;
+	}
+	tsk->fs = copy_fs_struct(fs);
+	return tsk->fs ? 0 : -ENOMEM;
+}
+
+static int copy_files(unsigned long clone_flags, struct task_struct *tsk)
+{
+	struct files_struct *oldf = current->files;
+	int error = 0;
+
+	if (!oldf)
+		return 0;
+	if (clone_flags & CLONE_FILES) {
+		atomic_inc(&oldf->count);
+		return 0;
+	}
+	tsk->files = dup_fd(oldf, NR_OPEN_MAX, &error);
+	return tsk->files ? 0 : error;
+}
+
+static int copy_sighand(unsigned long clone_flags, struct task_struct *tsk)
+{
+	struct sighand_struct *sig;
+
+	if (clone_flags & CLONE_SIGHAND) {
+		refcount_inc(&current->sighand->count);
+		return 0;
+	}
+	sig = kmem_cache_alloc(sighand_cachep, GFP_KERNEL);
+	if (!sig)
+		return -ENOMEM;
+	tsk->sighand = sig;
+	spin_lock_init(&sig->siglock);
+	refcount_set(&sig->count, 1);
+	spin_lock_irq(&current->sighand->siglock);
+	memcpy(sig->action, current->sighand->action, sizeof(sig->action));
+	spin_unlock_irq(&current->sighand->siglock);
+	return 0;
+}
+
+void __cleanup_sighand(struct sighand_struct *sighand);
+void __cleanup_sighand(struct sighand_struct *sighand)
+{
+	if (refcount_dec_and_test(&sighand->count))
+		kmem_cache_free(sighand_cachep, sighand);
+}
+
+static int copy_signal(unsigned long clone_flags, struct task_struct *tsk)
+{
+	struct signal_struct *sig;
+
+	if (clone_flags & CLONE_THREAD) {
+		refcount_inc(&tsk->signal->sigcnt);
+		return 0;
+	}
+	sig = kmem_cache_zalloc(signal_cachep, GFP_KERNEL);
+	if (!sig)
+		return -ENOMEM;
+	sig->pgrp = current->signal->pgrp;
+	sig->session = current->signal->session;
+	tsk->signal = sig;
+	sig->nr_threads = 1;
+	atomic_set(&sig->live, 1);
+	refcount_set(&sig->sigcnt, 1);
+	init_waitqueue_head(&sig->wait_chldexit);
+	INIT_LIST_HEAD(&sig->shared_pending.list);
+	return 0;
+}
+
+static void init_task_fields(struct task_struct *p, struct kernel_clone_args *args)
+{
+	p->flags &= ~(PF_IDLE | PF_NO_SETAFFINITY | PF_SIGNALED | PF_EXITING);
+	p->flags |= PF_FORKNOEXEC;
+	if (args->kthread)
+		p->flags |= PF_KTHREAD;
+	else if (args->fn || current->mm)
+		p->flags &= ~PF_KTHREAD;
+	INIT_LIST_HEAD(&p->children);
+	INIT_LIST_HEAD(&p->sibling);
+	INIT_LIST_HEAD(&p->thread_group);
+	INIT_LIST_HEAD(&p->tasks);
+	INIT_HLIST_NODE(&p->pid_link);
+	p->rcu_read_lock_nesting = 0;
+	p->vfork_done = NULL;
+	spin_lock_init(&p->alloc_lock);
+	raw_spin_lock_init(&p->pi_lock);
+	p->pending.signal.sig[0] = 0;
+	INIT_LIST_HEAD(&p->pending.list);
+	p->utime = p->stime = 0;
+	p->exit_state = p->exit_code = 0;
+	p->pagefault_disabled = 0;
+	p->set_child_tid = args->flags & CLONE_CHILD_SETTID ? args->child_tid : NULL;
+	p->clear_child_tid = args->flags & CLONE_CHILD_CLEARTID ? args->child_tid : NULL;
+	p->wchan_why = NULL;
+}
+
+/* Makes the new task visible: family, list, pid table. */
+static void link_task(struct task_struct *p, unsigned long clone_flags, struct kernel_clone_args *args)
+{
+	write_lock_irq(&tasklist_lock);
+	if (clone_flags & (CLONE_PARENT | CLONE_THREAD)) {
+		p->real_parent = current->real_parent;
+		p->exit_signal = clone_flags & CLONE_THREAD ? -1 : current->group_leader->exit_signal;
+		if (!(clone_flags & CLONE_THREAD) && args->exit_signal)
+			p->exit_signal = args->exit_signal;
+	} else {
+		p->real_parent = current;
+		p->exit_signal = args->exit_signal;
+	}
+	p->parent = p->real_parent;
+	if (clone_flags & CLONE_THREAD) {
+		current->signal->nr_threads++;
+		atomic_inc(&current->signal->live);
+		list_add_tail(&p->thread_group, &p->group_leader->thread_group);
+	} else {
+		list_add_tail(&p->sibling, &p->real_parent->children);
+		list_add_tail(&p->tasks, &init_task.tasks);
+	}
+	attach_pid(p);
+	write_unlock_irq(&tasklist_lock);
+}
+
+static noinline struct task_struct *copy_process(pid_t *pidp, struct kernel_clone_args *args)
+{
+	unsigned long clone_flags = args->flags;
+	struct task_struct *p;
+	int retval;
+
+	if ((clone_flags & CLONE_THREAD) && !(clone_flags & CLONE_SIGHAND))
+		return ERR_PTR(-EINVAL);
+	if ((clone_flags & CLONE_SIGHAND) && !(clone_flags & CLONE_VM))
+		return ERR_PTR(-EINVAL);
+	if (fatal_signal_pending(current))
+		return ERR_PTR(-ERESTARTNOINTR);
+	p = dup_task_struct(current);
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	init_task_fields(p, args);
+	p->task_works = NULL;
+	copy_creds(p, clone_flags);
+	sched_fork(clone_flags, p);
+	retval = copy_files(clone_flags, p);
+	if (retval)
+		goto bad_files;
+	retval = copy_fs(clone_flags, p);
+	if (retval)
+		goto bad_fs;
+	retval = copy_sighand(clone_flags, p);
+	if (retval)
+		goto bad_sighand;
+	retval = copy_signal(clone_flags, p);
+	if (retval)
+		goto bad_signal;
+	retval = copy_mm(clone_flags, p);
+	if (retval)
+		goto bad_mm;
+	retval = copy_thread(p, args);
+	if (retval)
+		goto bad_thread;
+	p->pid = args->idle ? 0 : alloc_pid();
+	retval = p->pid;
+	if (retval < 0)
+		goto bad_thread;
+	p->group_leader = clone_flags & CLONE_THREAD ? current->group_leader : p;
+	p->tgid = clone_flags & CLONE_THREAD ? current->tgid : p->pid;
+	p->start_time = ktime_get();
+	sched_post_fork(p);
+	if (args->idle)
+		return p;
+	if (clone_flags & CLONE_PARENT_SETTID)
+		put_user(p->pid, args->parent_tid);
+	link_task(p, clone_flags, args);
+	*pidp = p->pid;
+	return p;
+
+bad_thread:
+	if (p->mm)
+		mmput(p->mm);
+bad_mm:
+	put_signal_struct(p->signal);
+bad_signal:
+	__cleanup_sighand(p->sighand);
+bad_sighand:
+	exit_fs(p);
+bad_fs:
+	exit_files(p);
+bad_files:
+	exit_creds(p);
+	free_task(p);
+	return ERR_PTR(retval);
+}
+
+struct task_struct *fork_idle(int cpu)
+{
+	struct kernel_clone_args args = { .flags = CLONE_VM, .idle = 1, .kthread = 1 };
+	struct task_struct *task;
+	pid_t pid;
+
+	task = copy_process(&pid, &args);
+	if (!IS_ERR(task)) {
+		task->files = NULL;
+		task->fs = NULL;
+		init_idle(task, cpu);
+	}
+	return task;
+}
+
+static void wait_for_vfork_done(struct task_struct *child, struct completion *vfork)
+{
+	wait_for_completion(vfork);
+	put_task_struct(child);
+}
+
+pid_t kernel_clone(struct kernel_clone_args *args)
+{
+	unsigned long clone_flags = args->flags;
+	DECLARE_COMPLETION_ONSTACK(vfork);
+	struct task_struct *p;
+	pid_t nr;
+
+	KSCOPE_TRUTH(kernel_clone);
+	p = copy_process(&nr, args);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	if (clone_flags & CLONE_VFORK) {
+		p->vfork_done = &vfork;
+		get_task_struct(p);
+	}
+	wake_up_new_task(p);
+	if (clone_flags & CLONE_VFORK)
+		wait_for_vfork_done(p, &vfork);
+	return nr;
+}
+
+pid_t kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
+{
+	struct kernel_clone_args args = {
+		.flags = (flags | CLONE_VM | CLONE_UNTRACED) & ~CSIGNAL, .exit_signal = flags & CSIGNAL, .fn = fn, .fn_arg = arg, .kthread = 1,
+	};
+
+	return kernel_clone(&args);
+}
+
+/* A kernel function that will kernel_execve(). */
+pid_t user_mode_thread(int (*fn)(void *), void *arg, unsigned long flags)
+{
+	struct kernel_clone_args args = {
+		.flags = (flags | CLONE_VM | CLONE_UNTRACED) & ~CSIGNAL, .exit_signal = flags & CSIGNAL, .fn = fn, .fn_arg = arg,
+	};
+
+	return kernel_clone(&args);
+}
+
+SYSCALL_DEFINE0(fork)
+{
+	struct kernel_clone_args args = { .exit_signal = SIGCHLD };
+
+	return kernel_clone(&args);
+}
+
+SYSCALL_DEFINE0(vfork)
+{
+	struct kernel_clone_args args = { .flags = CLONE_VFORK | CLONE_VM, .exit_signal = SIGCHLD };
+
+	return kernel_clone(&args);
+}
+
+SYSCALL_DEFINE5(clone, unsigned long, clone_flags, unsigned long, newsp, int *, parent_tidptr, int *, child_tidptr, unsigned long, tls)
+{
+	struct kernel_clone_args args = {
+		.flags = (u32)clone_flags & ~CSIGNAL, .child_tid = child_tidptr, .parent_tid = parent_tidptr,
+		.exit_signal = clone_flags & CSIGNAL, .stack = newsp, .tls = tls,
+	};
+
+	return kernel_clone(&args);
+}
+
+SYSCALL_DEFINE1(set_tid_address, int *, tidptr)
+{
+	current->clear_child_tid = tidptr;
+	return current->pid;
+}
+
+void __init fork_init(void)
+{
+	task_struct_cachep = KMEM_CACHE(task_struct, SLAB_PANIC | SLAB_ACCOUNT);
+	signal_cachep = KMEM_CACHE(signal_struct, SLAB_PANIC);
+	sighand_cachep = KMEM_CACHE(sighand_struct, SLAB_PANIC);
+	mm_cachep = KMEM_CACHE(mm_struct, SLAB_PANIC);
+}

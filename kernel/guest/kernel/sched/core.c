@@ -1,0 +1,648 @@
+/*
+ * The scheduler's core: schedule(), waking, the tick (kernel/sched/core.c).
+ *
+ * Who may touch a task: while on_rq, its CPU's rq lock decides; while it sleeps, its pi_lock does; on_cpu stays set from
+ * the moment it is picked until its successor has left its stack (finish_task).
+ */
+#include "sched.h"
+#include "truth.h"
+#include "timer.h"
+#include "rcupdate.h"
+#include "apic.h"
+#include "uaccess.h"
+#include "syscalls.h"
+
+DEFINE_PER_CPU_ALIGNED(struct rq, runqueues);
+struct task_struct *__switch_to_asm(struct task_struct *prev, struct task_struct *next);
+void schedule_tail(struct task_struct *prev);
+void put_task_stack(struct task_struct *tsk);
+
+void raw_spin_rq_lock(struct rq *rq)
+{
+	raw_spin_lock(&rq->__lock);
+}
+
+void raw_spin_rq_unlock(struct rq *rq)
+{
+	raw_spin_unlock(&rq->__lock);
+}
+
+void double_rq_lock(struct rq *rq1, struct rq *rq2)
+{
+	if (rq1->cpu > rq2->cpu)
+		swap(rq1, rq2);
+	raw_spin_rq_lock(rq1);
+	raw_spin_rq_lock(rq2);
+}
+
+static struct rq *__task_rq_lock(struct task_struct *p)
+{
+	struct rq *rq;
+
+	for (;;) {
+		rq = task_rq(p);
+		raw_spin_rq_lock(rq);
+		if (likely(rq == task_rq(p)))
+			return rq;
+		raw_spin_rq_unlock(rq);
+	}
+}
+
+/* Clocks of the CPUs differ by up to one slice, so a remote queue's clock may run backwards: it then stands still. */
+void update_rq_clock(struct rq *rq)
+{
+	s64 delta = sched_clock() - rq->clock;
+
+	if (delta < 0)
+		return;
+	rq->clock += delta;
+	rq->clock_task += delta;
+}
+
+/* TIF_POLLING_NRFLAG: the idle loop looks at TIF_NEED_RESCHED by itself, no IPI is needed. */
+static bool set_nr_and_not_polling(struct task_struct *p)
+{
+	unsigned long old = READ_ONCE(p->thread_info.flags);
+
+	while (!try_cmpxchg(&p->thread_info.flags, &old, old | _TIF_NEED_RESCHED))
+		;
+	return !(old & _TIF_POLLING_NRFLAG);
+}
+
+void resched_curr(struct rq *rq)
+{
+	struct task_struct *curr = rq->curr;
+	int cpu = rq->cpu;
+
+	if (test_tsk_thread_flag(curr, TIF_NEED_RESCHED))
+		return;
+	if (cpu == smp_processor_id()) {
+		set_tsk_thread_flag(curr, TIF_NEED_RESCHED);
+		set_preempt_need_resched();
+		return;
+	}
+	if (set_nr_and_not_polling(curr))
+		smp_send_reschedule(cpu);
+}
+
+static inline void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	if (!(flags & ENQUEUE_NOCLOCK))
+		update_rq_clock(rq);
+	p->sched_class->enqueue_task(rq, p, flags);
+}
+
+static inline void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	if (!(flags & DEQUEUE_NOCLOCK))
+		update_rq_clock(rq);
+	p->sched_class->dequeue_task(rq, p, flags);
+}
+
+void activate_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	enqueue_task(rq, p, flags);
+	p->on_rq = TASK_ON_RQ_QUEUED;
+}
+
+void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	p->on_rq = 0;
+	dequeue_task(rq, p, flags);
+}
+
+void check_preempt_curr(struct rq *rq, struct task_struct *p, int flags)
+{
+	if (p->sched_class == rq->curr->sched_class)
+		rq->curr->sched_class->check_preempt_curr(rq, p, flags);
+	else if (p->sched_class == &fair_sched_class)
+		resched_curr(rq);
+}
+
+void set_task_cpu(struct task_struct *p, unsigned int new_cpu)
+{
+	if (task_cpu(p) != new_cpu) {
+		if (p->sched_class->migrate_task_rq)
+			p->sched_class->migrate_task_rq(p, new_cpu);
+		p->se.nr_migrations++;
+	}
+	p->se.cfs_rq = &cpu_rq(new_cpu)->cfs;
+	WRITE_ONCE(p->thread_info.cpu, new_cpu);
+	p->cpu = new_cpu;
+	p->wake_cpu = new_cpu;
+}
+
+static inline int select_task_rq(struct task_struct *p, int cpu, int wake_flags)
+{
+	if (p->nr_cpus_allowed > 1)
+		cpu = p->sched_class->select_task_rq(p, cpu, wake_flags);
+	else
+		cpu = cpumask_first(&p->cpus_mask);
+	if (unlikely(cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, &p->cpus_mask) || !cpu_online(cpu)))
+		cpu = cpumask_first(cpu_online_mask);
+	return cpu;
+}
+
+/*
+ * CPUs' clocks may differ by one slice. What happened to a task before must also be earlier on the clock of the CPU that
+ * runs it next: it waits until its clock has passed the task's last event. (Hardware has one clock, and no such wait.)
+ */
+void notrace sched_clock_sync(struct task_struct *p)
+{
+	while (sched_clock() <= READ_ONCE(p->clock_floor))
+		cpu_relax();
+}
+
+static __always_inline void clock_floor_now(struct task_struct *p)
+{
+	u64 now = sched_clock();
+
+	if (now > p->clock_floor)
+		p->clock_floor = now;
+}
+
+static void ttwu_do_wakeup(struct rq *rq, struct task_struct *p, int wake_flags)
+{
+	check_preempt_curr(rq, p, wake_flags);
+	WRITE_ONCE(p->__state, TASK_RUNNING);
+}
+
+static void ttwu_do_activate(struct rq *rq, struct task_struct *p, int wake_flags)
+{
+	int en_flags = ENQUEUE_WAKEUP | ENQUEUE_NOCLOCK;
+
+	if (wake_flags & WF_MIGRATED)
+		en_flags |= ENQUEUE_MIGRATED;
+	activate_task(rq, p, en_flags);
+	ttwu_do_wakeup(rq, p, wake_flags);
+}
+
+/* Still on its queue (about to sleep, or preempted): taking back the state is all. */
+static int ttwu_runnable(struct task_struct *p, int wake_flags)
+{
+	struct rq *rq = __task_rq_lock(p);
+	int ret = 0;
+
+	if (p->on_rq) {
+		update_rq_clock(rq);
+		ttwu_do_wakeup(rq, p, wake_flags);
+		ret = 1;
+	}
+	raw_spin_rq_unlock(rq);
+	return ret;
+}
+
+static void ttwu_queue(struct task_struct *p, int cpu, int wake_flags)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	raw_spin_rq_lock(rq);
+	update_rq_clock(rq);
+	ttwu_do_activate(rq, p, wake_flags);
+	raw_spin_rq_unlock(rq);
+}
+
+int try_to_wake_up(struct task_struct *p, unsigned int state, int wake_flags)
+{
+	unsigned long flags;
+	int cpu, success = 0;
+
+	KSCOPE_TRUTH(try_to_wake_up);
+	preempt_disable();
+	if (p == current) {
+		if (p->__state & state) {
+			success = 1;
+			WRITE_ONCE(p->__state, TASK_RUNNING);
+		}
+		goto out;
+	}
+	raw_spin_lock_irqsave(&p->pi_lock, flags);
+	smp_mb();
+	if (!(READ_ONCE(p->__state) & state))
+		goto unlock;
+	success = 1;
+	clock_floor_now(p);
+	if (READ_ONCE(p->on_rq) && ttwu_runnable(p, wake_flags))
+		goto unlock;
+	WRITE_ONCE(p->__state, 0x200);		/* TASK_WAKING */
+	while (smp_load_acquire(&p->on_cpu))	/* it is still leaving its CPU */
+		cpu_relax();
+	cpu = select_task_rq(p, p->wake_cpu, wake_flags | WF_TTWU);
+	if (task_cpu(p) != cpu) {
+		wake_flags |= WF_MIGRATED;
+		set_task_cpu(p, cpu);
+	}
+	ttwu_queue(p, cpu, wake_flags);
+unlock:
+	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+out:
+	preempt_enable();
+	return success;
+}
+
+int wake_up_process(struct task_struct *p)
+{
+	return try_to_wake_up(p, TASK_NORMAL, 0);
+}
+
+int wake_up_state(struct task_struct *p, unsigned int state)
+{
+	return try_to_wake_up(p, state, 0);
+}
+
+static void __sched_fork(unsigned long clone_flags, struct task_struct *p)
+{
+	p->on_rq = 0;
+	p->se.on_rq = 0;
+	p->se.exec_start = 0;
+	p->se.sum_exec_runtime = 0;
+	p->se.prev_sum_exec_runtime = 0;
+	p->se.nr_migrations = 0;
+	p->se.vruntime = 0;
+	RB_CLEAR_NODE(&p->se.run_node);
+}
+
+static void set_load_weight(struct task_struct *p)
+{
+	p->se.load.weight = sched_prio_to_weight[p->static_prio - 100];
+}
+
+int sched_fork(unsigned long clone_flags, struct task_struct *p)
+{
+	__sched_fork(clone_flags, p);
+	p->__state = TASK_NEW;
+	p->prio = p->normal_prio = p->static_prio;
+	p->sched_class = &fair_sched_class;
+	set_load_weight(p);
+	p->on_cpu = 0;
+	p->clock_floor = 0;
+	p->thread_info.flags &= ~_TIF_NEED_RESCHED;
+	return 0;
+}
+
+void sched_post_fork(struct task_struct *p)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&p->pi_lock, flags);
+	p->wake_cpu = smp_processor_id();
+	p->recent_used_cpu = smp_processor_id();
+	WRITE_ONCE(p->thread_info.cpu, smp_processor_id());
+	p->se.cfs_rq = &this_rq()->cfs;
+	p->sched_class->task_fork(p);
+	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+}
+
+void wake_up_new_task(struct task_struct *p)
+{
+	unsigned long flags;
+	struct rq *rq;
+
+	raw_spin_lock_irqsave(&p->pi_lock, flags);
+	WRITE_ONCE(p->__state, TASK_RUNNING);
+	p->recent_used_cpu = task_cpu(p);
+	set_task_cpu(p, select_task_rq(p, task_cpu(p), WF_FORK));
+	clock_floor_now(p);
+	rq = __task_rq_lock(p);
+	update_rq_clock(rq);
+	activate_task(rq, p, ENQUEUE_NOCLOCK | ENQUEUE_INITIAL);
+	check_preempt_curr(rq, p, WF_FORK);
+	raw_spin_rq_unlock(rq);
+	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+}
+
+/* The previous task is off its stack: from now on others may run it, or free it. */
+static struct rq *finish_task_switch(struct task_struct *prev)
+{
+	struct rq *rq = this_rq();
+	struct mm_struct *mm = rq->prev_mm;
+	unsigned int prev_state = READ_ONCE(prev->__state);
+
+	rq->prev_mm = NULL;
+	clock_floor_now(prev);
+	smp_store_release(&prev->on_cpu, 0);
+	raw_spin_rq_unlock(rq);
+	local_irq_enable();
+	if (mm)
+		mmdrop(mm);
+	if (unlikely(prev_state == TASK_DEAD)) {
+		put_task_stack(prev);
+		put_task_struct(prev);
+	}
+	return rq;
+}
+
+__used void schedule_tail(struct task_struct *prev)
+{
+	finish_task_switch(prev);
+	preempt_enable();
+	if (current->set_child_tid)
+		put_user(current->pid, current->set_child_tid);
+}
+
+static __always_inline struct rq *context_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next)
+{
+	sched_clock_sync(next);
+	next->on_cpu = 1;
+	if (!next->mm) {
+		enter_lazy_tlb(prev->active_mm, next);
+		next->active_mm = prev->active_mm;
+		if (prev->mm)
+			mmgrab(prev->active_mm);
+		else
+			prev->active_mm = NULL;
+	} else {
+		switch_mm_irqs_off(prev->active_mm, next->mm, next);
+		if (!prev->mm) {
+			rq->prev_mm = prev->active_mm;	/* dropped by finish_task_switch() */
+			prev->active_mm = NULL;
+		}
+	}
+	prev = __switch_to_asm(prev, next);
+	barrier();
+	return finish_task_switch(prev);
+}
+
+static inline struct task_struct *pick_next_task(struct rq *rq, struct task_struct *prev)
+{
+	struct task_struct *p = pick_next_task_fair(rq, prev);
+
+	if (p)
+		return p;
+	prev->sched_class->put_prev_task(rq, prev);
+	return idle_sched_class.pick_next_task(rq);
+}
+
+#define SM_NONE 0
+#define SM_PREEMPT 1
+
+static void __sched notrace __schedule(unsigned int sched_mode)
+{
+	int cpu = smp_processor_id();
+	struct rq *rq = cpu_rq(cpu);
+	struct task_struct *prev = rq->curr, *next;
+	unsigned long *switch_count = &prev->nivcsw;
+	unsigned int prev_state;
+
+	local_irq_disable();
+	rcu_note_context_switch(sched_mode == SM_PREEMPT);
+	raw_spin_rq_lock(rq);
+	smp_mb();
+	update_rq_clock(rq);
+	prev_state = READ_ONCE(prev->__state);
+	if (sched_mode != SM_PREEMPT && prev_state) {
+		if (signal_pending_state(prev_state, prev))
+			WRITE_ONCE(prev->__state, TASK_RUNNING);
+		else
+			deactivate_task(rq, prev, DEQUEUE_SLEEP | DEQUEUE_NOCLOCK);
+		switch_count = &prev->nvcsw;
+	}
+	next = pick_next_task(rq, prev);
+	clear_tsk_thread_flag(prev, TIF_NEED_RESCHED);
+	clear_preempt_need_resched();
+	if (likely(prev != next)) {
+		rq->nr_switches++;
+		WRITE_ONCE(rq->curr, next);
+		++*switch_count;
+		context_switch(rq, prev, next);
+	} else {
+		raw_spin_rq_unlock(rq);
+		local_irq_enable();
+	}
+}
+
+void __sched schedule(void)
+{
+	KSCOPE_TRUTH(schedule);
+	do {
+		preempt_disable();
+		__schedule(SM_NONE);
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+void __sched schedule_idle(void)
+{
+	do {
+		__schedule(SM_NONE);
+	} while (need_resched());
+}
+
+void __sched schedule_preempt_disabled(void)
+{
+	preempt_enable_no_resched();
+	schedule();
+	preempt_disable();
+}
+
+static void __sched notrace preempt_schedule_common(void)
+{
+	do {
+		preempt_disable();
+		__schedule(SM_PREEMPT);
+		preempt_enable_no_resched();
+	} while (need_resched());
+}
+
+/* The voluntary mode's one place to be preempted inside the kernel. */
+int __sched __cond_resched(void)
+{
+	if (unlikely(this_cpu_read(__preempt_count) == 0)) {
+		preempt_schedule_common();
+		return 1;
+	}
+	return 0;
+}
+
+__noreturn void __sched do_task_dead(void)
+{
+	xchg(&current->__state, TASK_DEAD);
+	current->flags |= 0x8000;	/* PF_NOFREEZE */
+	__schedule(SM_NONE);
+	BUG();
+}
+
+static void do_sched_yield(void)
+{
+	struct rq *rq;
+
+	local_irq_disable();
+	rq = this_rq();
+	raw_spin_rq_lock(rq);
+	current->sched_class->yield_task(rq);
+	preempt_disable();
+	raw_spin_rq_unlock(rq);
+	local_irq_enable();
+	preempt_enable_no_resched();
+	schedule();
+}
+
+void yield(void)
+{
+	set_current_state(TASK_RUNNING);
+	do_sched_yield();
+}
+
+SYSCALL_DEFINE0(sched_yield)
+{
+	do_sched_yield();
+	return 0;
+}
+
+/* From the timer interrupt, IRQs off. */
+void scheduler_tick(void)
+{
+	int cpu = smp_processor_id();
+	struct rq *rq = cpu_rq(cpu);
+	struct task_struct *curr = rq->curr;
+
+	raw_spin_rq_lock(rq);
+	update_rq_clock(rq);
+	curr->sched_class->task_tick(rq, curr, 0);
+	raw_spin_rq_unlock(rq);
+	trigger_load_balance(rq);
+}
+
+/* The reschedule interrupt: TIF_NEED_RESCHED is set already; fold it into the preempt count. */
+void scheduler_ipi(void)
+{
+	if (tif_need_resched())
+		set_preempt_need_resched();
+}
+
+int idle_cpu(int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	return rq->curr == rq->idle && !rq->nr_running && !rq->ttwu_pending;
+}
+
+u64 task_sched_runtime(struct task_struct *p)
+{
+	unsigned long flags;
+	struct rq *rq;
+	u64 ns;
+
+	raw_spin_lock_irqsave(&p->pi_lock, flags);
+	rq = __task_rq_lock(p);
+	if (rq->curr == p && p->on_rq) {
+		update_rq_clock(rq);
+		p->sched_class->update_curr(rq);
+	}
+	ns = p->se.sum_exec_runtime;
+	raw_spin_rq_unlock(rq);
+	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+	return ns;
+}
+
+/* Until p is off its CPU. */
+unsigned long wait_task_inactive(struct task_struct *p, unsigned int state)
+{
+	while (READ_ONCE(p->on_rq) || READ_ONCE(p->on_cpu)) {
+		if (state && !(READ_ONCE(p->__state) & state))
+			return 0;
+		if (p->on_cpu)
+			cpu_relax();
+		else
+			yield();
+	}
+	return 1;
+}
+
+static void migrate_wakeup(void *info)
+{
+	wake_up_process(info);
+}
+
+/* A running task cannot be moved: it sleeps, and the target CPU wakes it. */
+static void migrate_self(int dest_cpu)
+{
+	call_single_data_t csd = { .func = migrate_wakeup, .info = current };
+
+	while (smp_processor_id() != dest_cpu) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		smp_call_function_single_async(dest_cpu, &csd);
+		schedule();
+		while (READ_ONCE(csd.node.u_flags) & CSD_FLAG_LOCK)
+			cpu_relax();
+	}
+}
+
+int set_cpus_allowed_ptr(struct task_struct *p, const struct cpumask *mask)
+{
+	unsigned long flags;
+	struct rq *rq;
+	int ret = 0;
+
+	if (!(mask->bits[0] & cpu_online_mask->bits[0]))
+		return -EINVAL;
+	raw_spin_lock_irqsave(&p->pi_lock, flags);
+	rq = __task_rq_lock(p);
+	cpumask_copy(&p->cpus_mask, mask);
+	p->nr_cpus_allowed = cpumask_weight(mask);
+	if (!cpumask_test_cpu(task_cpu(p), mask)) {
+		if (p->on_rq && rq->curr != p) {
+			int cpu = cpumask_first(mask);
+
+			deactivate_task(rq, p, 0);
+			set_task_cpu(p, cpu);
+			raw_spin_rq_unlock(rq);
+			rq = cpu_rq(cpu);
+			raw_spin_rq_lock(rq);
+			activate_task(rq, p, 0);
+			check_preempt_curr(rq, p, 0);
+		} else if (!p->on_rq) {
+			p->wake_cpu = cpumask_first(mask);
+		} else {
+			ret = 1;		/* running: it must move itself */
+		}
+	}
+	raw_spin_rq_unlock(rq);
+	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+	if (ret && p == current)
+		migrate_self(cpumask_first(mask));
+	return 0;
+}
+
+void init_idle(struct task_struct *idle, int cpu)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	__sched_fork(0, idle);
+	idle->__state = TASK_RUNNING;
+	idle->flags |= PF_IDLE | PF_KTHREAD | PF_NO_SETAFFINITY;
+	idle->sched_class = &idle_sched_class;
+	idle->cpus_mask = *cpumask_of(cpu);
+	idle->nr_cpus_allowed = 1;
+	idle->thread_info.cpu = idle->cpu = idle->wake_cpu = cpu;
+	rq->idle = rq->curr = idle;
+	idle->on_rq = TASK_ON_RQ_QUEUED;
+	idle->on_cpu = 1;
+	per_cpu(__preempt_count, cpu) = PREEMPT_ENABLED + PREEMPT_OFFSET;
+	snprintf(idle->comm, sizeof(idle->comm), "swapper/%d", cpu);
+}
+
+void __init sched_init(void)
+{
+	unsigned int i;
+
+	for_each_possible_cpu(i) {
+		struct rq *rq = cpu_rq(i);
+
+		raw_spin_lock_init(&rq->__lock);
+		rq->cpu = i;
+		rq->cfs.rq = rq;
+		init_cfs_rq(&rq->cfs);
+		rq->nohz_csd.func = nohz_csd_func;
+		rq->nohz_csd.info = rq;
+	}
+	set_load_weight(&init_task);
+	mmgrab(&init_mm);
+	init_idle(current, smp_processor_id());
+	init_sched_fair_class();
+}
+
+void __init sched_init_smp(void)
+{
+	pr_info("smp: scheduler runs on %u CPUs\n", num_online_cpus());
+}

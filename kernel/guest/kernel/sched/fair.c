@@ -1,0 +1,592 @@
+/*
+ * The fair class: the runnable task with the least virtual runtime runs next (kernel/sched/fair.c). No groups, no
+ * load tracking: a queue's load is its number of tasks.
+ */
+#include "sched.h"
+
+/* nice -20 … 19: each step is about 10 % of CPU. See sched_prio_to_weight in kernel/sched/core.c. */
+const int sched_prio_to_weight[40] = {
+	88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,
+	9548, 7620, 6100, 4904, 3906, 3121, 2501, 1991, 1586, 1277,
+	1024, 820, 655, 526, 423, 335, 272, 215, 172, 137,
+	110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
+};
+unsigned int sysctl_sched_latency = 6000000;
+unsigned int sysctl_sched_min_granularity = 750000;
+unsigned int sysctl_sched_wakeup_granularity = 1000000;
+static unsigned int sched_nr_latency = 8;
+
+/* The three above grow with 1 + log2(CPUs), at most 8 CPUs counted: sched_init_granularity(). */
+static void update_sysctl(void)
+{
+	unsigned int factor = 1 + ilog2(min(nr_cpu_ids, 8u));
+
+	sysctl_sched_latency = 6000000 * factor;
+	sysctl_sched_min_granularity = 750000 * factor;
+	sysctl_sched_wakeup_granularity = 1000000 * factor;
+}
+
+void init_cfs_rq(struct cfs_rq *cfs_rq)
+{
+	cfs_rq->tasks_timeline = RB_ROOT_CACHED;
+	cfs_rq->min_vruntime = (u64)(-(1LL << 20));
+}
+
+static inline bool entity_before(struct sched_entity *a, struct sched_entity *b)
+{
+	return (s64)(a->vruntime - b->vruntime) < 0;
+}
+
+static u64 calc_delta_fair(u64 delta, struct sched_entity *se)
+{
+	if (unlikely(se->load.weight != NICE_0_LOAD))
+		delta = delta * NICE_0_LOAD / se->load.weight;
+	return delta;
+}
+
+static u64 max_vruntime(u64 max_v, u64 v)
+{
+	return (s64)(v - max_v) > 0 ? v : max_v;
+}
+
+static void update_min_vruntime(struct cfs_rq *cfs_rq)
+{
+	struct sched_entity *curr = cfs_rq->curr;
+	struct rb_node *leftmost = rb_first_cached(&cfs_rq->tasks_timeline);
+	u64 vruntime = cfs_rq->min_vruntime;
+
+	if (curr) {
+		if (curr->on_rq)
+			vruntime = curr->vruntime;
+		else
+			curr = NULL;
+	}
+	if (leftmost) {
+		struct sched_entity *se = rb_entry(leftmost, struct sched_entity, run_node);
+
+		if (!curr || (s64)(se->vruntime - vruntime) < 0)
+			vruntime = se->vruntime;
+	}
+	cfs_rq->min_vruntime = max_vruntime(cfs_rq->min_vruntime, vruntime);
+}
+
+static void __enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	struct rb_node **link = &cfs_rq->tasks_timeline.rb_root.rb_node, *parent = NULL;
+	bool leftmost = true;
+
+	while (*link) {
+		parent = *link;
+		if (entity_before(se, rb_entry(parent, struct sched_entity, run_node))) {
+			link = &parent->rb_left;
+		} else {
+			link = &parent->rb_right;
+			leftmost = false;
+		}
+	}
+	rb_link_node(&se->run_node, parent, link);
+	rb_insert_color_cached(&se->run_node, &cfs_rq->tasks_timeline, leftmost);
+}
+
+static void __dequeue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	rb_erase_cached(&se->run_node, &cfs_rq->tasks_timeline);
+}
+
+static void update_curr(struct cfs_rq *cfs_rq)
+{
+	struct sched_entity *curr = cfs_rq->curr;
+	u64 now = rq_clock_task(rq_of(cfs_rq)), delta_exec;
+
+	if (unlikely(!curr))
+		return;
+	delta_exec = now - curr->exec_start;
+	if (unlikely((s64)delta_exec <= 0))
+		return;
+	curr->exec_start = now;
+	curr->sum_exec_runtime += delta_exec;
+	curr->vruntime += calc_delta_fair(delta_exec, curr);
+	update_min_vruntime(cfs_rq);
+}
+
+static void update_curr_fair(struct rq *rq)
+{
+	update_curr(&rq->cfs);
+}
+
+/* The period in which each runnable task runs once. */
+static u64 __sched_period(unsigned long nr_running)
+{
+	if (unlikely(nr_running > sched_nr_latency))
+		return nr_running * sysctl_sched_min_granularity;
+	return sysctl_sched_latency;
+}
+
+static u64 sched_slice(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	unsigned long load = cfs_rq->load.weight;
+
+	if (!se->on_rq)
+		load += se->load.weight;
+	return max(__sched_period(cfs_rq->nr_running + !se->on_rq) * se->load.weight / max(load, 1UL),
+		   (u64)sysctl_sched_min_granularity);
+}
+
+static u64 sched_vslice(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	return calc_delta_fair(sched_slice(cfs_rq, se), se);
+}
+
+/* Sleepers get half a latency's credit, newcomers start one slice behind. */
+static void place_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int initial)
+{
+	u64 vruntime = cfs_rq->min_vruntime;
+
+	if (initial)
+		vruntime += sched_vslice(cfs_rq, se);
+	else
+		vruntime -= sysctl_sched_latency >> 1;
+	se->vruntime = max_vruntime(se->vruntime, vruntime);
+}
+
+static void enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
+{
+	bool renorm = !(flags & ENQUEUE_WAKEUP) || (flags & ENQUEUE_MIGRATED);
+	bool curr = cfs_rq->curr == se;
+
+	/* Off the queue a migrating or new task's vruntime is relative to its queue's minimum. */
+	if (renorm && curr)
+		se->vruntime += cfs_rq->min_vruntime;
+	update_curr(cfs_rq);
+	if (renorm && !curr)
+		se->vruntime += cfs_rq->min_vruntime;
+	cfs_rq->load.weight += se->load.weight;
+	cfs_rq->nr_running++;
+	if (flags & ENQUEUE_WAKEUP)
+		place_entity(cfs_rq, se, 0);
+	if (!curr)
+		__enqueue_entity(cfs_rq, se);
+	se->on_rq = 1;
+}
+
+static void clear_buddies(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	if (cfs_rq->last == se)
+		cfs_rq->last = NULL;
+	if (cfs_rq->next == se)
+		cfs_rq->next = NULL;
+	if (cfs_rq->skip == se)
+		cfs_rq->skip = NULL;
+}
+
+static void dequeue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
+{
+	update_curr(cfs_rq);
+	clear_buddies(cfs_rq, se);
+	if (se != cfs_rq->curr)
+		__dequeue_entity(cfs_rq, se);
+	se->on_rq = 0;
+	cfs_rq->load.weight -= se->load.weight;
+	cfs_rq->nr_running--;
+	if (!(flags & DEQUEUE_SLEEP))
+		se->vruntime -= cfs_rq->min_vruntime;
+	update_min_vruntime(cfs_rq);
+}
+
+static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
+{
+	enqueue_entity(&rq->cfs, &p->se, flags);
+	rq->nr_running++;
+}
+
+static void set_next_buddy(struct sched_entity *se)
+{
+	cfs_rq_of(se)->next = se;
+}
+
+static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
+{
+	dequeue_entity(&rq->cfs, &p->se, flags);
+	rq->nr_running--;
+}
+
+static void set_next_entity(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	clear_buddies(cfs_rq, se);
+	if (se->on_rq)
+		__dequeue_entity(cfs_rq, se);
+	se->exec_start = rq_clock_task(rq_of(cfs_rq));
+	cfs_rq->curr = se;
+	se->prev_sum_exec_runtime = se->sum_exec_runtime;
+}
+
+static unsigned long wakeup_gran(struct sched_entity *se)
+{
+	return calc_delta_fair(sysctl_sched_wakeup_granularity, se);
+}
+
+/* 1: se should preempt curr; 0: it is ahead, but not by enough; -1: it is not. */
+static int wakeup_preempt_entity(struct sched_entity *curr, struct sched_entity *se)
+{
+	s64 vdiff = curr->vruntime - se->vruntime;
+
+	if (vdiff <= 0)
+		return -1;
+	return vdiff > (s64)wakeup_gran(se) ? 1 : 0;
+}
+
+static struct sched_entity *pick_next_entity(struct cfs_rq *cfs_rq, struct sched_entity *curr)
+{
+	struct rb_node *node = rb_first_cached(&cfs_rq->tasks_timeline);
+	struct sched_entity *left = node ? rb_entry(node, struct sched_entity, run_node) : NULL, *se;
+
+	if (!left || (curr && entity_before(curr, left)))
+		left = curr;
+	se = left;
+	if (cfs_rq->skip && cfs_rq->skip == se) {
+		struct rb_node *second = se == curr ? node : rb_next(&se->run_node);
+		struct sched_entity *s = second ? rb_entry(second, struct sched_entity, run_node) : NULL;
+
+		if (se != curr && (!s || (curr && entity_before(curr, s))))
+			s = curr;
+		if (s && wakeup_preempt_entity(s, left) < 1)
+			se = s;
+	}
+	if (cfs_rq->next && wakeup_preempt_entity(cfs_rq->next, left) < 1)
+		se = cfs_rq->next;
+	return se;
+}
+
+static void put_prev_entity(struct cfs_rq *cfs_rq, struct sched_entity *prev)
+{
+	if (prev->on_rq) {
+		update_curr(cfs_rq);
+		__enqueue_entity(cfs_rq, prev);
+	}
+	cfs_rq->curr = NULL;
+}
+
+static void put_prev_task_fair(struct rq *rq, struct task_struct *prev)
+{
+	put_prev_entity(&rq->cfs, &prev->se);
+}
+
+static void set_next_task_fair(struct rq *rq, struct task_struct *p, bool first)
+{
+	set_next_entity(&rq->cfs, &p->se);
+}
+
+/* May task p be pulled to dst? Not while it runs, or was picked and has not left its CPU. */
+static bool can_migrate_task(struct task_struct *p, int dst)
+{
+	return !p->on_cpu && cpumask_test_cpu(dst, &p->cpus_mask) && !(p->flags & PF_NO_SETAFFINITY);
+}
+
+static struct rq *find_busiest_queue(struct rq *this_rq)
+{
+	struct rq *busiest = NULL;
+	unsigned int cpu, most = 1;
+
+	for_each_online_cpu(cpu) {
+		unsigned int nr = READ_ONCE(cpu_rq(cpu)->cfs.nr_running);
+
+		if (cpu != this_rq->cpu && nr > most) {
+			most = nr;
+			busiest = cpu_rq(cpu);
+		}
+	}
+	return busiest;
+}
+
+/* Both queues locked: moves one waiting task. */
+static int detach_attach_one(struct rq *src, struct rq *dst)
+{
+	struct rb_node *n;
+
+	for (n = rb_first_cached(&src->cfs.tasks_timeline); n; n = rb_next(n)) {
+		struct task_struct *p = task_of(rb_entry(n, struct sched_entity, run_node));
+
+		if (!can_migrate_task(p, dst->cpu))
+			continue;
+		deactivate_task(src, p, 0);
+		set_task_cpu(p, dst->cpu);
+		activate_task(dst, p, 0);
+		check_preempt_curr(dst, p, 0);
+		return 1;
+	}
+	return 0;
+}
+
+/* Locked: this_rq. Returns the number of tasks now on it. */
+static int load_balance(struct rq *this_rq)
+{
+	struct rq *busiest = find_busiest_queue(this_rq);
+
+	if (!busiest)
+		return 0;
+	raw_spin_rq_unlock(this_rq);
+	double_rq_lock(this_rq, busiest);
+	if (busiest->cfs.nr_running > this_rq->cfs.nr_running + 1)
+		detach_attach_one(busiest, this_rq);
+	raw_spin_rq_unlock(busiest);
+	return this_rq->cfs.nr_running;
+}
+
+/* About to idle: is there work waiting elsewhere? */
+static int newidle_balance(struct rq *this_rq)
+{
+	if (!cpumask_test_cpu(this_rq->cpu, cpu_active_mask))
+		return 0;
+	return load_balance(this_rq);
+}
+
+struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev)
+{
+	struct cfs_rq *cfs_rq = &rq->cfs;
+	struct sched_entity *curr, *se;
+
+	if (!cfs_rq->nr_running && !newidle_balance(rq))
+		return NULL;
+	curr = cfs_rq->curr;
+	if (curr) {
+		if (curr->on_rq)
+			update_curr(cfs_rq);
+		else
+			curr = NULL;
+	}
+	se = pick_next_entity(cfs_rq, curr);
+	if (prev != task_of(se)) {
+		prev->sched_class->put_prev_task(rq, prev);
+		set_next_entity(cfs_rq, se);
+	}
+	return task_of(se);
+}
+
+static void check_preempt_wakeup(struct rq *rq, struct task_struct *p, int wake_flags)
+{
+	struct sched_entity *se = &rq->curr->se, *pse = &p->se;
+	struct cfs_rq *cfs_rq = &rq->cfs;
+
+	if (unlikely(se == pse))
+		return;
+	if (cfs_rq->nr_running >= sched_nr_latency && !(wake_flags & WF_FORK))
+		set_next_buddy(pse);
+	if (test_tsk_thread_flag(rq->curr, TIF_NEED_RESCHED))
+		return;
+	update_curr(cfs_rq);
+	if (wakeup_preempt_entity(se, pse) == 1) {
+		if (!(wake_flags & WF_FORK))
+			set_next_buddy(pse);
+		resched_curr(rq);
+	}
+}
+
+static void check_preempt_tick(struct cfs_rq *cfs_rq, struct sched_entity *curr)
+{
+	u64 ideal_runtime = sched_slice(cfs_rq, curr);
+	u64 delta_exec = curr->sum_exec_runtime - curr->prev_sum_exec_runtime;
+	struct rb_node *left;
+	s64 delta;
+
+	if (delta_exec > ideal_runtime) {
+		resched_curr(rq_of(cfs_rq));
+		clear_buddies(cfs_rq, curr);
+		return;
+	}
+	if (delta_exec < sysctl_sched_min_granularity)
+		return;
+	left = rb_first_cached(&cfs_rq->tasks_timeline);
+	if (!left)
+		return;
+	delta = curr->vruntime - rb_entry(left, struct sched_entity, run_node)->vruntime;
+	if (delta > (s64)ideal_runtime)
+		resched_curr(rq_of(cfs_rq));
+}
+
+static void entity_tick(struct cfs_rq *cfs_rq, struct sched_entity *curr, int queued)
+{
+	update_curr(cfs_rq);
+	if (cfs_rq->nr_running > 1)
+		check_preempt_tick(cfs_rq, curr);
+}
+
+static void task_tick_fair(struct rq *rq, struct task_struct *curr, int queued)
+{
+	entity_tick(&rq->cfs, &curr->se, queued);
+}
+
+static void task_fork_fair(struct task_struct *p)
+{
+	struct rq *rq = this_rq();
+	struct cfs_rq *cfs_rq = &rq->cfs;
+	struct sched_entity *curr;
+
+	raw_spin_rq_lock(rq);
+	update_rq_clock(rq);
+	curr = cfs_rq->curr;
+	if (curr) {
+		update_curr(cfs_rq);
+		p->se.vruntime = curr->vruntime;
+	}
+	place_entity(cfs_rq, &p->se, 1);
+	p->se.vruntime -= cfs_rq->min_vruntime;
+	raw_spin_rq_unlock(rq);
+}
+
+static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
+{
+	if (READ_ONCE(p->__state) == 0x200)	/* TASK_WAKING: its vruntime becomes relative */
+		p->se.vruntime -= p->se.cfs_rq->min_vruntime;
+	p->se.exec_start = 0;
+}
+
+static void yield_task_fair(struct rq *rq)
+{
+	struct cfs_rq *cfs_rq = &rq->cfs;
+
+	if (unlikely(rq->nr_running == 1))
+		return;
+	clear_buddies(cfs_rq, &rq->curr->se);
+	update_rq_clock(rq);
+	update_curr(cfs_rq);
+	cfs_rq->skip = &rq->curr->se;
+}
+
+static int available_idle_cpu(int cpu)
+{
+	return idle_cpu(cpu);
+}
+
+static int select_idle_cpu(struct task_struct *p, int target)
+{
+	unsigned int i, cpu = target;
+
+	for (i = 1; i < nr_cpu_ids; i++) {
+		cpu = cpu + 1 < nr_cpu_ids ? cpu + 1 : 0;
+		if (cpumask_test_cpu(cpu, &p->cpus_mask) && cpu_active(cpu) && available_idle_cpu(cpu))
+			return cpu;
+	}
+	return -1;
+}
+
+/* All CPUs share one cache here: any idle one will do, the target and the previous one first. */
+static int select_idle_sibling(struct task_struct *p, int prev, int target)
+{
+	int recent_used_cpu, i;
+
+	if (available_idle_cpu(target))
+		return target;
+	if (prev != target && available_idle_cpu(prev) && cpumask_test_cpu(prev, &p->cpus_mask))
+		return prev;
+	recent_used_cpu = p->recent_used_cpu;
+	p->recent_used_cpu = prev;
+	if (recent_used_cpu != prev && recent_used_cpu != target && available_idle_cpu(recent_used_cpu) &&
+	    cpumask_test_cpu(recent_used_cpu, &p->cpus_mask))
+		return recent_used_cpu;
+	i = select_idle_cpu(p, target);
+	return i >= 0 ? i : target;
+}
+
+/* A waker that is alone on its CPU and will sleep (sync), or an idle CPU: the wakee may come here; else where it was. */
+static int wake_affine(int this_cpu, int prev_cpu, int sync)
+{
+	if (available_idle_cpu(this_cpu))
+		return available_idle_cpu(prev_cpu) ? prev_cpu : this_cpu;
+	if (sync && cpu_rq(this_cpu)->nr_running == 1)
+		return this_cpu;
+	if (available_idle_cpu(prev_cpu))
+		return prev_cpu;
+	return cpu_rq(this_cpu)->nr_running < cpu_rq(prev_cpu)->nr_running ? this_cpu : prev_cpu;
+}
+
+/* For new tasks: the allowed CPU with the fewest tasks, this one when it ties. */
+static int find_idlest_cpu(struct task_struct *p, int this_cpu)
+{
+	unsigned int cpu, best = this_cpu, least = UINT_MAX;
+
+	for_each_cpu(cpu, &p->cpus_mask) {
+		unsigned int nr = cpu_active(cpu) ? READ_ONCE(cpu_rq(cpu)->nr_running) : UINT_MAX;
+
+		if (nr < least || (nr == least && cpu == this_cpu)) {
+			least = nr;
+			best = cpu;
+		}
+	}
+	return best;
+}
+
+static int select_task_rq_fair(struct task_struct *p, int prev_cpu, int wake_flags)
+{
+	int cpu = smp_processor_id(), new_cpu = prev_cpu;
+
+	if (!(wake_flags & WF_TTWU))
+		return find_idlest_cpu(p, cpu);
+	if (cpumask_test_cpu(cpu, &p->cpus_mask))
+		new_cpu = wake_affine(cpu, prev_cpu, (wake_flags & WF_SYNC) && !(current->flags & PF_EXITING));
+	return select_idle_sibling(p, prev_cpu, new_cpu);
+}
+
+static void run_rebalance_domains(struct softirq_action *h)
+{
+	struct rq *rq = this_rq();
+
+	rq->nohz_balance = 0;
+	local_irq_disable();
+	raw_spin_rq_lock(rq);
+	update_rq_clock(rq);
+	load_balance(rq);
+	raw_spin_rq_unlock(rq);
+	local_irq_enable();
+}
+
+void nohz_csd_func(void *info)
+{
+	struct rq *rq = info;
+
+	if (idle_cpu(rq->cpu))
+		raise_softirq_irqoff(SCHED_SOFTIRQ);
+	else
+		rq->nohz_balance = 0;
+}
+
+/* Two tasks here and an idle CPU there: ask the idle one to pull. */
+static void nohz_balancer_kick(struct rq *rq)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		struct rq *idle = cpu_rq(cpu);
+
+		if (cpu != rq->cpu && idle_cpu(cpu)) {
+			if (!xchg(&idle->nohz_balance, 1UL))
+				smp_call_function_single_async(cpu, &idle->nohz_csd);
+			return;
+		}
+	}
+}
+
+void trigger_load_balance(struct rq *rq)
+{
+	if (rq->nr_running >= 2)
+		nohz_balancer_kick(rq);
+}
+
+void __init init_sched_fair_class(void)
+{
+	update_sysctl();
+	open_softirq(SCHED_SOFTIRQ, run_rebalance_domains);
+}
+
+const struct sched_class fair_sched_class = {
+	.enqueue_task = enqueue_task_fair,
+	.dequeue_task = dequeue_task_fair,
+	.yield_task = yield_task_fair,
+	.check_preempt_curr = check_preempt_wakeup,
+	.put_prev_task = put_prev_task_fair,
+	.set_next_task = set_next_task_fair,
+	.select_task_rq = select_task_rq_fair,
+	.migrate_task_rq = migrate_task_rq_fair,
+	.task_tick = task_tick_fair,
+	.task_fork = task_fork_fair,
+	.update_curr = update_curr_fair,
+};

@@ -1,0 +1,93 @@
+/* The idle task and its class (kernel/sched/idle.c). */
+#include "sched.h"
+#include "timer.h"
+
+static void __cpuidle default_idle(void)
+{
+	native_safe_halt();
+}
+
+static void __cpuidle default_idle_call(void)
+{
+	clear_thread_flag(TIF_POLLING_NRFLAG);	/* current_clr_polling_and_test() */
+	smp_mb();
+	if (tif_need_resched()) {
+		local_irq_enable();
+		set_thread_flag(TIF_POLLING_NRFLAG);
+		return;
+	}
+	default_idle();
+	set_thread_flag(TIF_POLLING_NRFLAG);
+}
+
+static void cpuidle_idle_call(void)
+{
+	tick_nohz_idle_stop_tick();
+	default_idle_call();
+}
+
+/*
+ * Between the checks of TIF_NEED_RESCHED interrupts are off, and "sti; hlt" lets none in before the halt: no wake-up is
+ * lost.
+ */
+static void do_idle(void)
+{
+	set_thread_flag(TIF_POLLING_NRFLAG);
+	tick_nohz_idle_enter();
+	while (!need_resched()) {
+		local_irq_disable();
+		if (need_resched()) {
+			local_irq_enable();
+			break;
+		}
+		cpuidle_idle_call();
+	}
+	set_preempt_need_resched();
+	tick_nohz_idle_exit();
+	clear_thread_flag(TIF_POLLING_NRFLAG);
+	smp_mb();
+	flush_smp_call_function_queue();
+	schedule_idle();
+}
+
+void cpu_startup_entry(void)
+{
+	for (;;)
+		do_idle();
+}
+
+static void check_preempt_curr_idle(struct rq *rq, struct task_struct *p, int flags)
+{
+	resched_curr(rq);
+}
+
+static void put_prev_task_idle(struct rq *rq, struct task_struct *prev)
+{
+}
+
+static struct task_struct *pick_next_task_idle(struct rq *rq)
+{
+	return rq->idle;
+}
+
+static void task_tick_idle(struct rq *rq, struct task_struct *curr, int queued)
+{
+}
+
+static void update_curr_idle(struct rq *rq)
+{
+}
+
+static int select_task_rq_idle(struct task_struct *p, int cpu, int flags)
+{
+	return task_cpu(p);
+}
+
+const struct sched_class idle_sched_class = {
+	.check_preempt_curr = check_preempt_curr_idle,
+	.put_prev_task = put_prev_task_idle,
+	.pick_next_task = pick_next_task_idle,
+	.task_tick = task_tick_idle,
+	.update_curr = update_curr_idle,
+	.select_task_rq = select_task_rq_idle,
+};

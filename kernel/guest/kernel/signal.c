@@ -1,0 +1,375 @@
+/*
+ * Signals, minimal (kernel/signal.c): pending sets, default actions, and handlers only as "caught": a caught signal
+ * interrupts a sleep with EINTR and is then taken by the program with rt_sigpending + a fetch (there is no user frame).
+ */
+#include "entry.h"
+#include "syscalls.h"
+#include "uaccess.h"
+#include "mm.h"
+
+#define SIG_KERNEL_IGNORE_MASK	(sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
+#define SIG_KERNEL_STOP_MASK	(sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
+#define UNBLOCKABLE		(sigmask(SIGKILL) | sigmask(SIGSTOP))
+
+static bool sig_ignored(struct task_struct *t, int sig)
+{
+	void *handler = t->sighand->action[sig - 1].sa_handler;
+
+	if (t->signal->flags & SIGNAL_UNKILLABLE && handler == SIG_DFL)
+		return true;
+	if (t->flags & PF_KTHREAD && handler == SIG_DFL)
+		return true;
+	if (t->blocked.sig[0] & sigmask(sig))
+		return false;
+	return handler == SIG_IGN || (handler == SIG_DFL && (sigmask(sig) & (SIG_KERNEL_IGNORE_MASK | SIG_KERNEL_STOP_MASK)));
+}
+
+static bool recalc_sigpending_tsk(struct task_struct *t)
+{
+	if ((t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0]) & ~t->blocked.sig[0]) {
+		set_tsk_thread_flag(t, TIF_SIGPENDING);
+		return true;
+	}
+	return false;
+}
+
+void recalc_sigpending(void)
+{
+	if (!recalc_sigpending_tsk(current))
+		clear_thread_flag(TIF_SIGPENDING);
+}
+
+static void signal_wake_up_state(struct task_struct *t, unsigned int state)
+{
+	set_tsk_thread_flag(t, TIF_SIGPENDING);
+	if (!wake_up_state(t, state | TASK_INTERRUPTIBLE)) {
+		/* Running in user mode somewhere: make it enter the kernel. */
+		if (task_cpu(t) != smp_processor_id() && t->on_cpu)
+			smp_send_reschedule(task_cpu(t));
+	}
+}
+
+static void complete_signal(int sig, struct task_struct *p, bool group)
+{
+	struct task_struct *t = p;
+
+	if (sig == SIGKILL || (p->sighand->action[sig - 1].sa_handler == SIG_DFL && !(p->signal->flags & SIGNAL_GROUP_EXIT))) {
+		p->signal->flags |= SIGNAL_GROUP_EXIT;
+		p->signal->group_exit_code = sig;
+		t->pending.signal.sig[0] |= sigmask(SIGKILL);
+		signal_wake_up_state(t, TASK_WAKEKILL);
+		list_for_each_entry(t, &p->group_leader->thread_group, thread_group) {
+			t->pending.signal.sig[0] |= sigmask(SIGKILL);
+			signal_wake_up_state(t, TASK_WAKEKILL);
+		}
+		return;
+	}
+	if (!(p->blocked.sig[0] & sigmask(sig)))
+		signal_wake_up_state(p, 0);
+}
+
+/* siglock held. */
+static int __send_signal_locked(int sig, struct task_struct *t, bool group)
+{
+	struct sigpending *pending = group ? &t->signal->shared_pending : &t->pending;
+
+	if (sig_ignored(t, sig) || (pending->signal.sig[0] & sigmask(sig)))
+		return 0;
+	pending->signal.sig[0] |= sigmask(sig);
+	complete_signal(sig, t, group);
+	return 0;
+}
+
+int do_send_sig_info(int sig, struct task_struct *p, bool group)
+{
+	struct sighand_struct *sighand = READ_ONCE(p->sighand);
+	unsigned long flags;
+	int ret;
+
+	if (!sighand)
+		return -ESRCH;
+	spin_lock_irqsave(&sighand->siglock, flags);
+	ret = __send_signal_locked(sig, p, group);
+	spin_unlock_irqrestore(&sighand->siglock, flags);
+	return ret;
+}
+
+int send_sig(int sig, struct task_struct *p, int priv)
+{
+	return do_send_sig_info(sig, p, false);
+}
+
+void force_sig(int sig)
+{
+	struct task_struct *t = current;
+	unsigned long flags;
+
+	spin_lock_irqsave(&t->sighand->siglock, flags);
+	t->sighand->action[sig - 1].sa_handler = SIG_DFL;
+	t->blocked.sig[0] &= ~sigmask(sig);
+	t->signal->flags &= ~SIGNAL_UNKILLABLE;
+	__send_signal_locked(sig, t, false);
+	spin_unlock_irqrestore(&t->sighand->siglock, flags);
+}
+
+void zap_other_threads(struct task_struct *p)
+{
+	struct task_struct *t;
+
+	list_for_each_entry(t, &p->thread_group, thread_group) {
+		if (t == p || t->exit_state)
+			continue;
+		t->pending.signal.sig[0] |= sigmask(SIGKILL);
+		signal_wake_up_state(t, TASK_WAKEKILL);
+	}
+}
+
+void ignore_signals(struct task_struct *t)
+{
+	int i;
+
+	for (i = 0; i < _NSIG; i++)
+		t->sighand->action[i].sa_handler = SIG_IGN;
+	t->pending.signal.sig[0] = 0;
+}
+
+/* exec: caught signals go back to the default, ignored ones stay so. */
+void flush_signal_handlers(struct task_struct *t, int force_default)
+{
+	int i;
+
+	for (i = 0; i < _NSIG; i++) {
+		struct k_sigaction *ka = &t->sighand->action[i];
+
+		if (force_default || ka->sa_handler != SIG_IGN)
+			ka->sa_handler = SIG_DFL;
+		ka->sa_flags = 0;
+		ka->sa_mask.sig[0] = 0;
+	}
+}
+
+void exit_signals(struct task_struct *tsk)
+{
+	tsk->flags |= PF_EXITING;
+}
+
+/* tasklist_lock held. Tells the parent; true when nobody will wait for the task. */
+bool do_notify_parent(struct task_struct *tsk, int sig)
+{
+	struct sighand_struct *psig = tsk->parent->sighand;
+	bool autoreap = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&psig->siglock, flags);
+	if (sig == SIGCHLD && psig->action[SIGCHLD - 1].sa_handler == SIG_IGN) {
+		autoreap = true;
+		sig = 0;
+	}
+	if (sig > 0)
+		__send_signal_locked(sig, tsk->parent, true);
+	__wake_up_sync_key(&tsk->parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, tsk);
+	spin_unlock_irqrestore(&psig->siglock, flags);
+	return autoreap;
+}
+
+static int dequeue_signal(struct task_struct *tsk)
+{
+	unsigned long mask = ~tsk->blocked.sig[0], set = tsk->pending.signal.sig[0] & mask;
+	struct sigpending *from = &tsk->pending;
+	int sig;
+
+	if (!set) {
+		from = &tsk->signal->shared_pending;
+		set = from->signal.sig[0] & mask;
+	}
+	if (!set)
+		return 0;
+	sig = set & sigmask(SIGKILL) ? SIGKILL : (int)__ffs(set) + 1;
+	from->signal.sig[0] &= ~sigmask(sig);
+	return sig;
+}
+
+/* Takes signals until one has a handler (true), or none is left. A fatal one does not return. */
+bool get_signal(int *signr)
+{
+	struct sighand_struct *sighand = current->sighand;
+
+	for (;;) {
+		struct k_sigaction *ka;
+		int sig;
+
+		spin_lock_irq(&sighand->siglock);
+		if (current->signal->flags & SIGNAL_GROUP_EXIT) {
+			spin_unlock_irq(&sighand->siglock);
+			current->flags |= PF_SIGNALED;
+			do_group_exit(current->signal->group_exit_code);
+		}
+		sig = dequeue_signal(current);
+		recalc_sigpending();
+		spin_unlock_irq(&sighand->siglock);
+		if (!sig)
+			return false;
+		ka = &sighand->action[sig - 1];
+		if (ka->sa_handler == SIG_IGN)
+			continue;
+		if (ka->sa_handler != SIG_DFL) {
+			*signr = sig;
+			return true;
+		}
+		if (sigmask(sig) & (SIG_KERNEL_IGNORE_MASK | SIG_KERNEL_STOP_MASK))
+			continue;
+		current->flags |= PF_SIGNALED;
+		do_group_exit(sig);
+	}
+}
+
+/* The stub's programs poll for the signals that they catch. */
+static DEFINE_SPINLOCK(caught_lock);
+
+void arch_do_signal_or_restart(struct pt_regs *regs)
+{
+	int signr;
+	bool caught = get_signal(&signr);
+
+	if (caught) {
+		spin_lock(&caught_lock);
+		current->caught |= sigmask(signr);
+		spin_unlock(&caught_lock);
+	}
+	if ((long)regs->orig_ax < 0)
+		return;
+	switch ((long)regs->ax) {
+	case -ERESTARTNOHAND: case -ERESTARTSYS: case -ERESTARTNOINTR: case -ERESTART_RESTARTBLOCK:
+		if (caught && (long)regs->ax != -ERESTARTNOINTR) {
+			regs->ax = -EINTR;
+		} else {
+			regs->ax = regs->orig_ax;
+			regs->ip -= 2;		/* the syscall instruction again */
+		}
+	}
+}
+
+/* arg 0: test for existence only. */
+static int kill_one(pid_t pid, int sig)
+{
+	struct task_struct *p;
+	int ret = -ESRCH;
+
+	read_lock(&tasklist_lock);
+	p = find_task_by_vpid(pid);
+	if (p)
+		ret = sig ? do_send_sig_info(sig, p, true) : 0;
+	read_unlock(&tasklist_lock);
+	return ret;
+}
+
+static int kill_something_info(int sig, pid_t pid)
+{
+	struct task_struct *p;
+	int ret = -ESRCH;
+
+	if (pid > 0)
+		return kill_one(pid, sig);
+	read_lock(&tasklist_lock);
+	for_each_process(p) {
+		pid_t pgrp = pid ? -pid : current->signal->pgrp;
+
+		if (pid == -1 ? p->pid > 1 && p != current && !(p->flags & PF_KTHREAD) : p->signal->pgrp == pgrp) {
+			if (sig)
+				do_send_sig_info(sig, p, true);
+			ret = 0;
+		}
+	}
+	read_unlock(&tasklist_lock);
+	return ret;
+}
+
+int kill_pid_info(int sig, pid_t pid);
+int kill_pid_info(int sig, pid_t pid)
+{
+	if (sig < 0 || sig > _NSIG)
+		return -EINVAL;
+	return kill_something_info(sig, pid);
+}
+
+SYSCALL_DEFINE2(kill, pid_t, pid, int, sig)
+{
+	return kill_pid_info(sig, pid);
+}
+
+SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, pid, int, sig)
+{
+	return pid <= 0 || tgid <= 0 ? -EINVAL : kill_pid_info(sig, pid);
+}
+
+SYSCALL_DEFINE2(tkill, pid_t, pid, int, sig)
+{
+	return pid <= 0 ? -EINVAL : kill_pid_info(sig, pid);
+}
+
+struct user_sigaction { void *handler; unsigned long flags; void *restorer; unsigned long mask; };
+
+SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct user_sigaction *, act, struct user_sigaction *, oact, size_t, size)
+{
+	struct user_sigaction new, old;
+	struct k_sigaction *k;
+
+	if (size != sizeof(sigset_t) || sig < 1 || sig > _NSIG || (act && (sigmask(sig) & UNBLOCKABLE)))
+		return -EINVAL;
+	if (act && copy_from_user(&new, act, sizeof(new)))
+		return -EFAULT;
+	k = &current->sighand->action[sig - 1];
+	spin_lock_irq(&current->sighand->siglock);
+	old = (struct user_sigaction){ k->sa_handler, k->sa_flags, k->sa_restorer, k->sa_mask.sig[0] };
+	if (act) {
+		*k = (struct k_sigaction){ new.handler, new.flags, new.restorer, { { new.mask & ~UNBLOCKABLE } } };
+		if (sig_ignored(current, sig)) {
+			current->pending.signal.sig[0] &= ~sigmask(sig);
+			current->signal->shared_pending.signal.sig[0] &= ~sigmask(sig);
+		}
+	}
+	spin_unlock_irq(&current->sighand->siglock);
+	return oact && copy_to_user(oact, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+SYSCALL_DEFINE4(rt_sigprocmask, int, how, unsigned long *, nset, unsigned long *, oset, size_t, size)
+{
+	unsigned long set, old = current->blocked.sig[0];
+
+	if (size != sizeof(sigset_t))
+		return -EINVAL;
+	if (nset) {
+		if (get_user(set, nset))
+			return -EFAULT;
+		if (how < 0 || how > 2)
+			return -EINVAL;
+		spin_lock_irq(&current->sighand->siglock);
+		set &= ~UNBLOCKABLE;
+		current->blocked.sig[0] = how == 0 ? old | set : how == 1 ? old & ~set : set;
+		recalc_sigpending();
+		spin_unlock_irq(&current->sighand->siglock);
+	}
+	return oset && put_user(old, oset) ? -EFAULT : 0;
+}
+
+/* The caught signals since the last call, as a set: what a handler would have been called for. */
+SYSCALL_DEFINE2(rt_sigpending, unsigned long *, uset, size_t, size)
+{
+	unsigned long set;
+
+	spin_lock(&caught_lock);
+	set = current->caught;
+	current->caught = 0;
+	spin_unlock(&caught_lock);
+	set |= (current->pending.signal.sig[0] | current->signal->shared_pending.signal.sig[0]) & current->blocked.sig[0];
+	return put_user(set, uset);
+}
+
+SYSCALL_DEFINE0(pause)
+{
+	while (!signal_pending(current)) {
+		__set_current_state(TASK_INTERRUPTIBLE);
+		schedule();
+	}
+	return -ERESTARTNOHAND;
+}

@@ -1,0 +1,181 @@
+/*
+ * The tick (kernel/time/tick-sched.c): an hrtimer on each CPU, 250 times a second, at multiples of 4 ms shifted a little
+ * for each CPU. An idle CPU stops it (NO_HZ) and sets its next interrupt to the first timer it has, if any.
+ */
+#include "sched.h"
+#include "interrupt.h"
+#include "timer.h"
+#include "apic.h"
+#include "rcupdate.h"
+
+struct tick_sched {
+	struct hrtimer sched_timer;
+	bool inidle, tick_stopped;
+	ktime_t last_tick, idle_entrytime, next_timer;
+	u64 idle_calls, idle_sleeps;
+};
+static DEFINE_PER_CPU(struct tick_sched, tick_cpu_sched);
+static DEFINE_RAW_SPINLOCK(jiffies_lock);
+static ktime_t last_jiffies_update;
+void update_wall_time(void);
+
+/* Any CPU's tick brings jiffies up to date; the first one after a time wins. */
+static void tick_do_update_jiffies64(ktime_t now)
+{
+	s64 delta;
+
+	if (now - READ_ONCE(last_jiffies_update) < TICK_NSEC)
+		return;
+	raw_spin_lock(&jiffies_lock);
+	delta = now - last_jiffies_update;
+	if (delta >= TICK_NSEC) {
+		unsigned long ticks = delta / TICK_NSEC;
+
+		WRITE_ONCE(last_jiffies_update, last_jiffies_update + ticks * TICK_NSEC);
+		jiffies += ticks;
+		update_wall_time();
+	}
+	raw_spin_unlock(&jiffies_lock);
+}
+
+static void account_process_tick(struct task_struct *p, int user_tick)
+{
+	if (user_tick)
+		p->utime += TICK_NSEC;
+	else if (!is_idle_task(p))
+		p->stime += TICK_NSEC;
+}
+
+static void update_process_times(int user_tick)
+{
+	account_process_tick(current, user_tick);
+	run_local_timers();
+	rcu_sched_clock_irq(user_tick);
+	scheduler_tick();
+}
+
+static noinline void tick_sched_handle(struct tick_sched *ts, struct pt_regs *regs)
+{
+	update_process_times(user_mode(regs));
+}
+
+static enum hrtimer_restart tick_sched_timer(struct hrtimer *timer)
+{
+	struct tick_sched *ts = container_of(timer, struct tick_sched, sched_timer);
+	struct pt_regs *regs = this_cpu_read(__irq_regs);
+	ktime_t now = ktime_get();
+
+	tick_do_update_jiffies64(now);
+	if (regs)
+		tick_sched_handle(ts, regs);
+	if (unlikely(ts->tick_stopped))
+		return HRTIMER_NORESTART;
+	hrtimer_forward(timer, now, TICK_NSEC);
+	return HRTIMER_RESTART;
+}
+
+void tick_setup_sched_timer(void)
+{
+	struct tick_sched *ts = this_cpu_ptr(&tick_cpu_sched);
+	ktime_t now = ktime_get();
+
+	hrtimer_init(&ts->sched_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	ts->sched_timer.function = tick_sched_timer;
+	/* Half a tick is shared out among the CPUs, so that their ticks do not fight for the same locks. */
+	ts->sched_timer.node.expires = last_jiffies_update + TICK_NSEC / 2 / nr_cpu_ids * smp_processor_id();
+	hrtimer_forward(&ts->sched_timer, now, TICK_NSEC);
+	hrtimer_start(&ts->sched_timer, ts->sched_timer.node.expires, HRTIMER_MODE_ABS_PINNED);
+}
+
+static ktime_t tick_nohz_next_event(struct tick_sched *ts)
+{
+	return get_next_timer_interrupt(jiffies, last_jiffies_update);
+}
+
+static void tick_nohz_stop_tick(struct tick_sched *ts)
+{
+	ktime_t expires = tick_nohz_next_event(ts);
+
+	if (expires != KTIME_MAX && expires - ktime_get() < TICK_NSEC && !ts->tick_stopped)
+		return;			/* not worth it */
+	if (ts->tick_stopped && ts->next_timer == expires)
+		return;
+	ts->next_timer = expires;
+	ts->tick_stopped = true;
+	ts->last_tick = ts->sched_timer.node.expires;
+	ts->idle_sleeps++;
+	if (expires == KTIME_MAX)
+		hrtimer_cancel(&ts->sched_timer);
+	else
+		hrtimer_start(&ts->sched_timer, expires, HRTIMER_MODE_ABS_PINNED);
+}
+
+bool __weak rcu_needs_cpu(void)
+{
+	return false;
+}
+
+/* IRQs off, about to halt. */
+void tick_nohz_idle_stop_tick(void)
+{
+	struct tick_sched *ts = this_cpu_ptr(&tick_cpu_sched);
+
+	ts->idle_calls++;
+	if (rcu_needs_cpu())
+		return;
+	tick_nohz_stop_tick(ts);
+}
+
+void tick_nohz_idle_enter(void)
+{
+	struct tick_sched *ts = this_cpu_ptr(&tick_cpu_sched);
+
+	local_irq_disable();
+	ts->inidle = true;
+	ts->idle_entrytime = ktime_get();
+	local_irq_enable();
+}
+
+static void tick_nohz_restart_sched_tick(struct tick_sched *ts, ktime_t now)
+{
+	tick_do_update_jiffies64(now);
+	ts->tick_stopped = false;
+	hrtimer_cancel(&ts->sched_timer);
+	ts->sched_timer.node.expires = ts->last_tick;
+	hrtimer_forward(&ts->sched_timer, now, TICK_NSEC);
+	hrtimer_start(&ts->sched_timer, ts->sched_timer.node.expires, HRTIMER_MODE_ABS_PINNED);
+}
+
+void tick_nohz_idle_exit(void)
+{
+	struct tick_sched *ts = this_cpu_ptr(&tick_cpu_sched);
+
+	local_irq_disable();
+	ts->inidle = false;
+	if (ts->tick_stopped)
+		tick_nohz_restart_sched_tick(ts, ktime_get());
+	local_irq_enable();
+}
+
+/* An interrupt in idle: jiffies may be far behind. */
+void tick_irq_enter(void)
+{
+	if (this_cpu_ptr(&tick_cpu_sched)->tick_stopped)
+		tick_do_update_jiffies64(ktime_get());
+}
+
+/* Still idle after the interrupt: its handler may have armed timers. */
+void tick_nohz_irq_exit(void)
+{
+	struct tick_sched *ts = this_cpu_ptr(&tick_cpu_sched);
+
+	if (ts->inidle && ts->tick_stopped && !need_resched() && !in_interrupt() && is_idle_task(current))
+		tick_nohz_stop_tick(ts);
+}
+
+void __init tick_init(void)
+{
+	last_jiffies_update = 0;
+	jiffies = 0;
+	tick_do_update_jiffies64(ktime_get());
+}

@@ -1,0 +1,323 @@
+/*
+ * The buddy allocator (mm/page_alloc.c): free blocks of 2^order pages on zone->free_area, protected by zone->lock; each
+ * CPU keeps a few single pages (pcp) that it takes and frees without the lock, IRQs off.
+ */
+#include "mm.h"
+
+#define MAX_ORDER_NR_PAGES (1UL << (MAX_ORDER - 1))
+#define PCP_BATCH 15
+#define PCP_HIGH 60
+
+struct free_area { struct list_head free_list; unsigned long nr_free; };
+struct per_cpu_pages { int count; struct list_head lists; };
+struct zone { spinlock_t lock; unsigned long managed_pages, free_pages; struct free_area free_area[MAX_ORDER]; const char *name; };
+static struct zone contig_zone = { .name = "DMA32" };
+static DEFINE_PER_CPU(struct per_cpu_pages, boot_pageset);
+struct page *mem_map;
+unsigned long max_pfn;
+unsigned long memblock_free_range(unsigned long *end);
+
+unsigned long totalram_pages(void)
+{
+	return contig_zone.managed_pages;
+}
+
+unsigned long nr_free_pages(void)
+{
+	return READ_ONCE(contig_zone.free_pages);
+}
+
+static inline void set_buddy_order(struct page *page, unsigned int order)
+{
+	page->private = order;
+	__set_bit(PG_buddy, &page->flags);
+}
+
+static inline void del_page_from_free_list(struct page *page, struct zone *zone, unsigned int order)
+{
+	list_del(&page->lru);
+	__clear_bit(PG_buddy, &page->flags);
+	page->private = 0;
+	zone->free_area[order].nr_free--;
+}
+
+static inline void add_to_free_list(struct page *page, struct zone *zone, unsigned int order)
+{
+	list_add(&page->lru, &zone->free_area[order].free_list);
+	zone->free_area[order].nr_free++;
+}
+
+/* zone->lock held: merges the block with its buddies as far as they are free. */
+static void __free_one_page(struct page *page, unsigned long pfn, struct zone *zone, unsigned int order)
+{
+	while (order < MAX_ORDER - 1) {
+		unsigned long buddy_pfn = pfn ^ (1UL << order);
+		struct page *buddy = pfn_to_page(buddy_pfn);
+
+		if (buddy_pfn >= max_pfn || !PageBuddy(buddy) || buddy->private != order)
+			break;
+		del_page_from_free_list(buddy, zone, order);
+		pfn &= buddy_pfn;
+		page = pfn_to_page(pfn);
+		order++;
+	}
+	set_buddy_order(page, order);
+	add_to_free_list(page, zone, order);
+}
+
+/* Gives back the halves that the request does not need. */
+static inline void expand(struct zone *zone, struct page *page, int low, int high)
+{
+	while (high > low) {
+		high--;
+		set_buddy_order(page + (1UL << high), high);
+		add_to_free_list(page + (1UL << high), zone, high);
+	}
+}
+
+static struct page *__rmqueue_smallest(struct zone *zone, unsigned int order)
+{
+	unsigned int current_order;
+
+	for (current_order = order; current_order < MAX_ORDER; current_order++) {
+		struct page *page = list_first_entry_or_null(&zone->free_area[current_order].free_list, struct page, lru);
+
+		if (!page)
+			continue;
+		del_page_from_free_list(page, zone, current_order);
+		expand(zone, page, order, current_order);
+		zone->free_pages -= 1UL << order;
+		return page;
+	}
+	return NULL;
+}
+
+static int rmqueue_bulk(struct zone *zone, unsigned int order, unsigned long count, struct list_head *list)
+{
+	unsigned int i;
+
+	spin_lock(&zone->lock);
+	for (i = 0; i < count; i++) {
+		struct page *page = __rmqueue_smallest(zone, order);
+
+		if (!page)
+			break;
+		list_add_tail(&page->lru, list);
+	}
+	spin_unlock(&zone->lock);
+	return i;
+}
+
+static struct page *rmqueue_pcplist(struct zone *zone)
+{
+	struct per_cpu_pages *pcp;
+	struct page *page = NULL;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	pcp = this_cpu_ptr(&boot_pageset);
+	if (list_empty(&pcp->lists))
+		pcp->count += rmqueue_bulk(zone, 0, PCP_BATCH, &pcp->lists);
+	if (!list_empty(&pcp->lists)) {
+		page = list_first_entry(&pcp->lists, struct page, lru);
+		list_del(&page->lru);
+		pcp->count--;
+	}
+	local_irq_restore(flags);
+	return page;
+}
+
+static struct page *rmqueue_buddy(struct zone *zone, unsigned int order)
+{
+	struct page *page;
+	unsigned long flags;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	page = __rmqueue_smallest(zone, order);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return page;
+}
+
+static noinline struct page *rmqueue(struct zone *zone, unsigned int order)
+{
+	return order ? rmqueue_buddy(zone, order) : rmqueue_pcplist(zone);
+}
+
+static void prep_compound_page(struct page *page, unsigned int order)
+{
+	unsigned long i;
+
+	__set_bit(PG_head, &page->flags);
+	page->compound_order = order;
+	for (i = 1; i < 1UL << order; i++)
+		page[i].compound_head = (unsigned long)page | 1;
+}
+
+static void prep_new_page(struct page *page, unsigned int order, gfp_t gfp_flags)
+{
+	unsigned long i;
+
+	page->flags = 0;
+	page->mapping = NULL;
+	page->index = 0;
+	page->private = 0;
+	page->compound_head = 0;
+	atomic_set(&page->_mapcount, 0);
+	atomic_set(&page->_refcount, 1);
+	if (gfp_flags & __GFP_ZERO) {
+		for (i = 0; i < 1UL << order; i++)
+			clear_page(page_address(page + i));
+	}
+	if (order && (gfp_flags & __GFP_COMP))
+		prep_compound_page(page, order);
+}
+
+static noinline struct page *get_page_from_freelist(gfp_t gfp_mask, unsigned int order)
+{
+	struct page *page = rmqueue(&contig_zone, order);
+
+	if (page)
+		prep_new_page(page, order, gfp_mask);
+	return page;
+}
+
+struct page *__alloc_pages(gfp_t gfp, unsigned int order, int preferred_nid, void *nodemask)
+{
+	struct page *page;
+
+	if (WARN_ON_ONCE(order >= MAX_ORDER))
+		return NULL;
+	page = get_page_from_freelist(gfp, order);
+	if (unlikely(!page) && !(gfp & __GFP_NOWARN))
+		pr_warn("%s: page allocation failure: order:%d, mode:0x%x\n", current->comm, order, gfp);
+	return page;
+}
+
+struct page *alloc_pages(gfp_t gfp, unsigned int order)
+{
+	return __alloc_pages(gfp, order, 0, NULL);
+}
+
+unsigned long __get_free_pages(gfp_t gfp_mask, unsigned int order)
+{
+	struct page *page = alloc_pages(gfp_mask, order);
+
+	return page ? (unsigned long)page_address(page) : 0;
+}
+
+unsigned long get_zeroed_page(gfp_t gfp_mask)
+{
+	return __get_free_pages(gfp_mask | __GFP_ZERO, 0);
+}
+
+static void free_pcppages_bulk(struct zone *zone, int count, struct per_cpu_pages *pcp)
+{
+	spin_lock(&zone->lock);
+	while (count--) {
+		struct page *page = list_last_entry(&pcp->lists, struct page, lru);
+
+		list_del(&page->lru);
+		pcp->count--;
+		zone->free_pages++;
+		__free_one_page(page, page_to_pfn(page), zone, 0);
+	}
+	spin_unlock(&zone->lock);
+}
+
+static noinline bool free_pcp_prepare(struct page *page)
+{
+	if (WARN_ON(PageBuddy(page) || page_count(page)))
+		return false;
+	page->mapping = NULL;
+	page->flags = 0;
+	return true;
+}
+
+static void free_unref_page_commit(struct zone *zone, struct per_cpu_pages *pcp, struct page *page)
+{
+	list_add(&page->lru, &pcp->lists);
+	if (++pcp->count >= PCP_HIGH)
+		free_pcppages_bulk(zone, PCP_BATCH, pcp);
+}
+
+/* One page, to this CPU's list. */
+static noinline void free_unref_page(struct page *page, unsigned int order)
+{
+	unsigned long flags;
+
+	if (!free_pcp_prepare(page))
+		return;
+	local_irq_save(flags);
+	free_unref_page_commit(&contig_zone, this_cpu_ptr(&boot_pageset), page);
+	local_irq_restore(flags);
+}
+
+static noinline void __free_pages_ok(struct page *page, unsigned int order)
+{
+	unsigned long flags, i;
+
+	if (PageHead(page)) {
+		for (i = 1; i < 1UL << order; i++)
+			page[i].compound_head = 0;
+	}
+	page->flags = 0;
+	page->mapping = NULL;
+	spin_lock_irqsave(&contig_zone.lock, flags);
+	contig_zone.free_pages += 1UL << order;
+	__free_one_page(page, page_to_pfn(page), &contig_zone, order);
+	spin_unlock_irqrestore(&contig_zone.lock, flags);
+}
+
+static inline void free_the_page(struct page *page, unsigned int order)
+{
+	if (order)
+		__free_pages_ok(page, order);
+	else
+		free_unref_page(page, 0);
+}
+
+void __free_pages(struct page *page, unsigned int order)
+{
+	if (atomic_dec_and_test(&page->_refcount))
+		free_the_page(page, order);
+}
+
+void free_pages(unsigned long addr, unsigned int order)
+{
+	if (addr)
+		__free_pages(virt_to_page(addr), order);
+}
+
+/* The last reference is gone (put_page). */
+void __put_page(struct page *page)
+{
+	free_the_page(page, PageHead(page) ? page->compound_order : 0);
+}
+
+/* RAM is zero at power-on and so is mem_map: only the heads of free blocks are written. */
+void __init mem_init(void)
+{
+	unsigned long pfn, start, end;
+	unsigned int i;
+
+	for (i = 0; i < MAX_ORDER; i++)
+		INIT_LIST_HEAD(&contig_zone.free_area[i].free_list);
+	for_each_possible_cpu(i)
+		INIT_LIST_HEAD(&per_cpu(boot_pageset, i).lists);
+	mem_map = memblock_alloc(max_pfn * sizeof(struct page), PAGE_SIZE);
+	start = memblock_free_range(&end) >> PAGE_SHIFT;
+	end >>= PAGE_SHIFT;
+	for (pfn = start; pfn < end;) {
+		unsigned int order = min(pfn ? __ffs(pfn) : MAX_ORDER - 1UL, MAX_ORDER - 1UL);
+
+		while (pfn + (1UL << order) > end)
+			order--;
+		set_buddy_order(pfn_to_page(pfn), order);
+		add_to_free_list(pfn_to_page(pfn), &contig_zone, order);
+		contig_zone.managed_pages += 1UL << order;
+		pfn += 1UL << order;
+	}
+	contig_zone.free_pages = contig_zone.managed_pages;
+	pr_info("Built 1 zonelists, mobility grouping off.  Total pages: %lu\n", contig_zone.managed_pages);
+	pr_info("Memory: %luK/%luK available\n", contig_zone.free_pages * 4, max_pfn * 4);
+}

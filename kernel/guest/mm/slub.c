@@ -1,0 +1,331 @@
+/*
+ * The slab allocator (mm/slub.c). A slab is a block of pages cut into objects of one size; free objects are linked
+ * through their first word. Each CPU owns one slab of each cache and allocates from its own free list, IRQs off; slabs
+ * with some free objects and no owner are on the node's partial list, under list_lock.
+ */
+#include "mm.h"
+#include "truth.h"
+
+struct kmem_cache_cpu { void **freelist; struct page *slab; };
+struct kmem_cache {
+	struct kmem_cache_cpu cpu_slab[NR_CPUS];
+	slab_flags_t flags;
+	unsigned int size, object_size, align, order, objects, refcount;
+	void (*ctor)(void *);
+	const char *name;
+	struct list_head list;
+	spinlock_t list_lock;
+	struct list_head partial;
+	unsigned long nr_partial;
+};
+#define KMALLOC_MIN_SIZE 8
+#define KMALLOC_SHIFT_HIGH 13
+static struct kmem_cache boot_kmem_cache;
+static struct kmem_cache *kmalloc_caches[KMALLOC_SHIFT_HIGH + 1];
+static struct kmem_cache kmalloc_boot[KMALLOC_SHIFT_HIGH + 3];
+static LIST_HEAD(slab_caches);
+static DEFINE_MUTEX(slab_mutex);
+
+static inline void *get_freepointer(void *object)
+{
+	return *(void **)object;
+}
+
+static inline void set_freepointer(void *object, void *fp)
+{
+	*(void **)object = fp;
+}
+
+static noinline struct page *allocate_slab(struct kmem_cache *s, gfp_t flags)
+{
+	struct page *slab = alloc_pages((flags & ~__GFP_ZERO) | __GFP_COMP, s->order);
+	char *start, *p;
+	unsigned int i;
+
+	if (!slab)
+		return NULL;
+	start = page_address(slab);
+	__set_bit(PG_slab, &slab->flags);
+	slab->slab_cache = s;
+	slab->objects = s->objects;
+	for (i = 0, p = start; i < s->objects - 1; i++, p += s->size)
+		set_freepointer(p, p + s->size);
+	set_freepointer(p, NULL);
+	slab->inuse = 0;
+	slab->freelist = start;
+	return slab;
+}
+
+static struct page *new_slab(struct kmem_cache *s, gfp_t flags)
+{
+	return allocate_slab(s, flags);
+}
+
+static void discard_slab(struct kmem_cache *s, struct page *slab)
+{
+	__clear_bit(PG_slab, &slab->flags);
+	slab->slab_cache = NULL;
+	slab->freelist = NULL;
+	put_page(slab);
+}
+
+/* list_lock held. All objects of the slab go to the CPU, which becomes its owner. */
+static void *acquire_slab(struct kmem_cache *s, struct page *slab)
+{
+	void *freelist = slab->freelist;
+
+	slab->freelist = NULL;
+	slab->inuse = slab->objects;
+	__set_bit(PG_frozen, &slab->flags);
+	return freelist;
+}
+
+static void *get_partial_node(struct kmem_cache *s, struct kmem_cache_cpu *c)
+{
+	struct page *slab;
+	void *freelist = NULL;
+
+	spin_lock(&s->list_lock);
+	slab = list_first_entry_or_null(&s->partial, struct page, lru);
+	if (slab) {
+		list_del(&slab->lru);
+		s->nr_partial--;
+		freelist = acquire_slab(s, slab);
+		c->slab = slab;
+	}
+	spin_unlock(&s->list_lock);
+	return freelist;
+}
+
+/* The CPU's slab is used up: let go of it. What others freed to it meanwhile makes it partial. */
+static void *get_freelist_or_deactivate(struct kmem_cache *s, struct kmem_cache_cpu *c)
+{
+	struct page *slab = c->slab;
+	void *freelist;
+
+	spin_lock(&s->list_lock);
+	freelist = slab->freelist;
+	if (freelist) {
+		slab->freelist = NULL;
+		slab->inuse = slab->objects;
+	} else {
+		__clear_bit(PG_frozen, &slab->flags);
+		c->slab = NULL;
+	}
+	spin_unlock(&s->list_lock);
+	return freelist;
+}
+
+/* IRQs off. */
+static noinline void *___slab_alloc(struct kmem_cache *s, gfp_t gfpflags, struct kmem_cache_cpu *c)
+{
+	void *freelist = c->slab ? get_freelist_or_deactivate(s, c) : NULL;
+
+	if (!freelist)
+		freelist = get_partial_node(s, c);
+	if (!freelist) {
+		struct page *slab = new_slab(s, gfpflags);
+
+		if (!slab)
+			return NULL;
+		c->slab = slab;
+		freelist = acquire_slab(s, slab);
+	}
+	c->freelist = get_freepointer(freelist);
+	return freelist;
+}
+
+static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfpflags)
+{
+	struct kmem_cache_cpu *c;
+	unsigned long flags;
+	void *object;
+
+	local_irq_save(flags);
+	c = &s->cpu_slab[smp_processor_id()];
+	object = c->freelist;
+	if (likely(object))
+		c->freelist = get_freepointer(object);
+	else
+		object = ___slab_alloc(s, gfpflags, c);
+	local_irq_restore(flags);
+	if (object && (gfpflags & __GFP_ZERO))
+		memset(object, 0, s->object_size);
+	if (object && s->ctor)
+		s->ctor(object);
+	return object;
+}
+
+void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfpflags)
+{
+	return slab_alloc(s, gfpflags);
+}
+
+/* The object's slab is not this CPU's. IRQs off. */
+static noinline void __slab_free(struct kmem_cache *s, struct page *slab, void *object)
+{
+	spin_lock(&s->list_lock);
+	set_freepointer(object, slab->freelist);
+	slab->freelist = object;
+	slab->inuse--;
+	if (!test_bit(PG_frozen, &slab->flags)) {
+		if (slab->inuse == slab->objects - 1u) {
+			list_add_tail(&slab->lru, &s->partial);		/* it was full */
+			s->nr_partial++;
+		} else if (!slab->inuse && s->nr_partial > 5) {
+			list_del(&slab->lru);
+			s->nr_partial--;
+			spin_unlock(&s->list_lock);
+			discard_slab(s, slab);
+			return;
+		}
+	}
+	spin_unlock(&s->list_lock);
+}
+
+static __always_inline void slab_free(struct kmem_cache *s, struct page *slab, void *object)
+{
+	struct kmem_cache_cpu *c;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	c = &s->cpu_slab[smp_processor_id()];
+	if (likely(c->slab == slab)) {
+		set_freepointer(object, c->freelist);
+		c->freelist = object;
+	} else {
+		__slab_free(s, slab, object);
+	}
+	local_irq_restore(flags);
+}
+
+void kmem_cache_free(struct kmem_cache *s, void *x)
+{
+	if (x)
+		slab_free(s, virt_to_head_page(x), x);
+}
+
+static struct kmem_cache *kmalloc_slab(size_t size)
+{
+	unsigned int shift = size <= KMALLOC_MIN_SIZE ? 3 : fls64(size - 1);
+
+	return kmalloc_caches[shift];
+}
+
+static noinline void *kmalloc_large(size_t size, gfp_t flags)
+{
+	unsigned int order = size <= PAGE_SIZE ? 0 : fls64((size - 1) >> PAGE_SHIFT);
+	struct page *page = alloc_pages(flags | __GFP_COMP, order);
+
+	return page ? page_address(page) : NULL;
+}
+
+void *__kmalloc(size_t size, gfp_t flags)
+{
+	if (unlikely(size > 1UL << KMALLOC_SHIFT_HIGH))
+		return kmalloc_large(size, flags);
+	return slab_alloc(kmalloc_slab(size), flags);
+}
+
+noinline void *kmalloc(size_t size, gfp_t flags)
+{
+	KSCOPE_TRUTH(kmalloc);
+	return __kmalloc(size, flags);
+}
+
+void kfree(const void *object)
+{
+	struct page *slab;
+
+	KSCOPE_TRUTH(kfree);
+	if (unlikely((unsigned long)object <= 16))
+		return;
+	slab = virt_to_head_page(object);
+	if (unlikely(!PageSlab(slab))) {
+		put_page(slab);
+		return;
+	}
+	slab_free(slab->slab_cache, slab, (void *)object);
+}
+
+size_t ksize(const void *object)
+{
+	struct page *slab = virt_to_head_page(object);
+
+	return PageSlab(slab) ? slab->slab_cache->object_size : PAGE_SIZE << (PageHead(slab) ? slab->compound_order : 0);
+}
+
+void *krealloc(const void *p, size_t new_size, gfp_t flags)
+{
+	void *ret;
+
+	if (p && ksize(p) >= new_size)
+		return (void *)p;
+	ret = kmalloc(new_size, flags);
+	if (ret && p) {
+		memcpy(ret, p, ksize(p));
+		kfree(p);
+	}
+	return ret;
+}
+
+/* At least eight objects a slab, up to eight pages. */
+static void calculate_sizes(struct kmem_cache *s)
+{
+	s->size = ALIGN(max(s->object_size, 8u), max(s->align, 8u));
+	for (s->order = 0; s->order < 3 && (PAGE_SIZE << s->order) / s->size < 8; s->order++)
+		;
+	s->objects = (PAGE_SIZE << s->order) / s->size;
+}
+
+static void kmem_cache_open(struct kmem_cache *s, const char *name, unsigned int size, unsigned int align, slab_flags_t flags,
+			    void (*ctor)(void *))
+{
+	s->name = name;
+	s->object_size = size;
+	s->align = flags & SLAB_HWCACHE_ALIGN ? max(align, 64u) : align;
+	s->flags = flags;
+	s->ctor = ctor;
+	s->refcount = 1;
+	spin_lock_init(&s->list_lock);
+	INIT_LIST_HEAD(&s->partial);
+	calculate_sizes(s);
+	list_add(&s->list, &slab_caches);
+}
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align, slab_flags_t flags, void (*ctor)(void *))
+{
+	struct kmem_cache *s = kmem_cache_zalloc(&boot_kmem_cache, GFP_KERNEL);
+
+	if (!s) {
+		if (flags & SLAB_PANIC)
+			panic("kmem_cache_create: Failed to create slab '%s'", name);
+		return NULL;
+	}
+	mutex_lock(&slab_mutex);
+	kmem_cache_open(s, name, size, align, flags, ctor);
+	mutex_unlock(&slab_mutex);
+	return s;
+}
+
+void kmem_cache_destroy(struct kmem_cache *s)
+{
+	mutex_lock(&slab_mutex);
+	list_del(&s->list);
+	mutex_unlock(&slab_mutex);
+	kmem_cache_free(&boot_kmem_cache, s);
+}
+
+void __init kmem_cache_init(void)
+{
+	static const char *const names[] = { "kmalloc-8", "kmalloc-16", "kmalloc-32", "kmalloc-64", "kmalloc-128", "kmalloc-256", "kmalloc-512",
+		"kmalloc-1k", "kmalloc-2k", "kmalloc-4k", "kmalloc-8k" };
+	unsigned int i;
+
+	kmem_cache_open(&boot_kmem_cache, "kmem_cache", sizeof(struct kmem_cache), 64, 0, NULL);
+	for (i = 3; i <= KMALLOC_SHIFT_HIGH; i++) {
+		kmalloc_caches[i] = &kmalloc_boot[i];
+		kmem_cache_open(kmalloc_caches[i], names[i - 3], 1u << i, min(1u << i, 64u), 0, NULL);
+	}
+	pr_info("SLUB: HWalign=64, Order=0-3, MinObjects=8, CPUs=%u, Nodes=1\n", nr_cpu_ids);
+}
