@@ -17,7 +17,8 @@ import (
 	"kscope/kernel/guest"
 )
 
-// TestObjdump holds the lengths of all instructions of the guest's kernel against `objdump -d`. Where there is no
+// TestObjdump holds the lengths of all instructions of the guest's kernel against `objdump -d`, and requires that each can
+// be executed. Where there is no
 // objdump, the digest of its answer for the same image serves (testdata/objdump.sum, written when UPDATE_OBJDUMP is set).
 func TestObjdump(t *testing.T) {
 	image := guest.Kernel()
@@ -52,7 +53,7 @@ func TestObjdump(t *testing.T) {
 		}
 		return
 	}
-	theirs := objdumpLengths(t, image)
+	theirs, ud2 := objdumpLengths(t, image), []byte{0x0f, 0x0b}
 	bad := 0
 	for va, b := range text {
 		for at := uint64(0); at < uint64(len(b)); {
@@ -61,12 +62,17 @@ func TestObjdump(t *testing.T) {
 				at++
 				continue
 			}
-			if in := decodeInst(b[at:]); in.Len != want && in.gap != gapUD {
+			in := decodeInst(b[at:])
+			code := b[at : at+uint64(want)]
+			if in.Len != want && in.gap != gapUD {
 				if bad++; bad < 20 {
-					t.Errorf("%#x: length %d, objdump says %d: % x", va+at, in.Len, want, b[at:at+uint64(want)])
+					t.Errorf("%#x: length %d, objdump says %d: % x", va+at, in.Len, want, code)
 				}
-			} else if in.gap == gapUD && b[at] != 0x0f {
-				t.Logf("%#x is an instruction that is not executed: % x", va+at, b[at:at+uint64(want)])
+			}
+			if (in.gap == gapUD || in.gap == gapNone && opInfo[in.Op].low == lowUD) && !bytes.Equal(code, ud2) {
+				if bad++; bad < 20 {
+					t.Errorf("%#x: the guest has an instruction that raises #UD: %v, % x", va+at, in.Inst, code)
+				}
 			}
 			at += uint64(want)
 		}

@@ -61,12 +61,13 @@ type runner interface{ run(s *state) *state }
 type rig struct {
 	p       *mem.Phys
 	c       *x86.CPU
-	irq     bool  // an interrupt is pending: vector 20
-	nmi     bool  // an NMI comes first
-	deliver bool  // exceptions and interrupts are delivered, and the next instruction is not executed
-	budget  int64 // 0 means plenty
-	chop    int64 // run in slices of so many instructions
-	step    bool  // single-step by TF
+	irq     bool                        // an interrupt is pending: vector 20
+	nmi     bool                        // an NMI comes first
+	deliver bool                        // exceptions and interrupts are delivered, and the next instruction is not executed
+	budget  int64                       // 0 means plenty
+	chop    int64                       // run in slices of so many instructions
+	step    bool                        // single-step by TF
+	driver  func(budget int64) x86.Exit // runs the CPU instead of drive
 	writes  []string
 	entries uint64          // of the function at c+1d00
 	seen    map[string]bool // uops that were decoded
@@ -263,7 +264,10 @@ func (r *rig) run(s *state) *state {
 	if r.nmi {
 		r.c.NMI()
 	}
-	e := r.drive(budget)
+	if r.driver == nil {
+		r.driver = r.drive
+	}
+	e := r.driver(budget)
 	stop := e.String()
 	if e == x86.ExitException {
 		stop = excName(&r.c.Exc)
