@@ -19,7 +19,7 @@ func fsMethods() []method {
 		{name: "write", sig: "(path, text, append = False)", doc: "Writes a file as > would, or >> with append. Creates it if need be.", fn: fsWrite},
 		{name: "ls", sig: `(path = "/") -> [string]`, doc: "Lists a directory, sorted; directories end in /.", fn: fsLs},
 		{name: "mkdir", sig: "(path)", doc: "Makes a directory.", fn: fsMkdir},
-		{name: "rmdir", sig: "(path)", doc: "Removes an empty directory.", fn: fsRemove},
+		{name: "rmdir", sig: "(path)", doc: "Removes an empty directory.", fn: fsRmdir},
 		{name: "remove", sig: "(path)", doc: "Removes a file.", fn: fsRemove},
 	}
 }
@@ -129,6 +129,10 @@ const dtDir = 4
 
 func fsMkdir(c *call) (starlark.Value, error) {
 	return c.onPath(func(p string) error { return c.g.M.Mkdir(p) })
+}
+
+func fsRmdir(c *call) (starlark.Value, error) {
+	return c.onPath(func(p string) error { return c.g.M.Rmdir(p) })
 }
 
 func fsRemove(c *call) (starlark.Value, error) {

@@ -59,10 +59,11 @@ func (c *call) positive(what string, v starlark.Value) (uint64, error) {
 	}
 	var n uint64
 	if err := starlark.AsInt(v, &n); err != nil || n == 0 {
-		return 0, &lang.Error{
-			Msg: fmt.Sprintf("%s: %s = %s: want a positive int", c.name, what, v), At: what,
-			Hint: "times are ints in ns: 10 * ms",
+		e := &lang.Error{Msg: fmt.Sprintf("%s: %s = %s: want a positive int", c.name, what, v), At: what}
+		if what == "time" {
+			e.Hint = "times are ints in ns: 10 * ms"
 		}
+		return 0, e
 	}
 	return n, nil
 }

@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"sort"
 	"strings"
@@ -42,8 +43,7 @@ func (g *Guest) traceNames(dir string) []string {
 
 // words reads a file of tracefs as a list of words; nothing on errors.
 func (g *Guest) words(file string) []string {
-	text, _ := g.readTrace(file)
-	return strings.Fields(text)
+	return strings.Fields(g.text(file))
 }
 
 // tracefsError is the error for a file of tracefs, with the names beside it as hints.
@@ -59,6 +59,38 @@ func (c *call) tracefsError(err error, file string) error {
 		le.Hint = didYouMean(near)
 	}
 	return e
+}
+
+// fileWords tell what may be written to a file, for the hint when it was something else.
+var fileWords = map[string]func(g *Guest) []string{
+	"current_tracer":     func(g *Guest) []string { return g.words("available_tracers") },
+	"trace_options":      (*Guest).options,
+	"trace_clock":        func(g *Guest) []string { return strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(g.text("trace_clock"))) },
+	"set_ftrace_filter":  (*Guest).functions,
+	"set_ftrace_notrace": (*Guest).functions,
+	"tracing_on":         func(*Guest) []string { return []string{"0", "1"} },
+}
+
+// text reads a file of tracefs; nothing on errors.
+func (g *Guest) text(file string) string {
+	text, _ := g.readTrace(file)
+	return text
+}
+
+// writeError is the error for writing text to a file of tracefs.
+func (c *call) writeError(err error, file, text string) error {
+	e := c.tracefsError(err, file)
+	var le *lang.Error
+	words := fileWords[file]
+	if words == nil || !errors.As(e, &le) || le.Code != "EINVAL" {
+		return e
+	}
+	text = strings.TrimSpace(text)
+	le.Msg, le.At = fmt.Sprintf("%s: %s: %q: %v", c.name, file, text, err), text
+	if le.Hint = lang.DidYouMean(text, words(c.g)); le.Hint == "" && len(words(c.g)) < 16 {
+		le.Hint = file + " takes " + strings.Join(words(c.g), ", ")
+	}
+	return le
 }
 
 // functions are the names in available_filter_functions.
@@ -85,11 +117,7 @@ func optionState(line string) (name string, on bool) {
 
 // tail is the last n events of the trace, for the report of a run that hit its limit.
 func (g *Guest) tail(n int) string {
-	text, err := g.readTrace("trace")
-	if err != nil {
-		return ""
-	}
-	return pick(text, -n, false)
+	return pick(g.text("trace"), -n, false)
 }
 
 // pick takes the first n events of a trace text, or the last -n; 0 takes all. head keeps the comment lines in front.

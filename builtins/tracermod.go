@@ -281,7 +281,7 @@ func tracerWrite(c *call) (starlark.Value, error) {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n" // as echo does; without it the last word's error would be lost at close, as on Linux
 	}
-	return starlark.None, c.tracefsError(c.g.writeTrace(file, text, app), file)
+	return starlark.None, c.writeError(c.g.writeTrace(file, text, app), file, text)
 }
 
 func tracerOptions(c *call) (starlark.Value, error) {
