@@ -63,9 +63,11 @@ func (c *call) tracefsError(err error, file string) error {
 
 // fileWords tell what may be written to a file, for the hint when it was something else.
 var fileWords = map[string]func(g *Guest) []string{
-	"current_tracer":     func(g *Guest) []string { return g.words("available_tracers") },
-	"trace_options":      (*Guest).options,
-	"trace_clock":        func(g *Guest) []string { return strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(g.text("trace_clock"))) },
+	"current_tracer": func(g *Guest) []string { return g.words("available_tracers") },
+	"trace_options":  (*Guest).options,
+	"trace_clock": func(g *Guest) []string {
+		return strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(g.text("trace_clock")))
+	},
 	"set_ftrace_filter":  (*Guest).functions,
 	"set_ftrace_notrace": (*Guest).functions,
 	"tracing_on":         func(*Guest) []string { return []string{"0", "1"} },
