@@ -3,6 +3,7 @@ package builtins
 import (
 	"errors"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -47,16 +48,26 @@ func (c *call) fileError(err error, p string) error {
 	if !errors.As(e, &le) || !errors.Is(err, kernel.ENOENT) {
 		return e
 	}
-	dir, base := path.Split(strings.TrimRight(p, "/"))
-	if dir == "" {
-		dir = "/"
-	}
-	var near []string
-	for _, n := range lang.Near(base, c.g.names(dir)) {
-		near = append(near, dir+n)
-	}
-	le.Hint = didYouMean(near)
+	le.Hint = didYouMean(c.g.nearPaths(p))
 	return le
+}
+
+// nearPaths offers what p may have been meant to be: the first of its names that is not there, spelt otherwise.
+func (g *Guest) nearPaths(p string) []string {
+	dir := "/"
+	parts := strings.Split(strings.Trim(path.Clean("/"+p), "/"), "/")
+	for i, part := range parts {
+		names := g.names(dir)
+		if !slices.Contains(names, part) {
+			var near []string
+			for _, n := range lang.Near(part, names) {
+				near = append(near, path.Join(append([]string{dir, n}, parts[i+1:]...)...))
+			}
+			return near
+		}
+		dir = path.Join(dir, part)
+	}
+	return nil
 }
 
 // ready refuses what would drive the machine from inside it.
