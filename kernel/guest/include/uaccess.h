@@ -44,5 +44,5 @@ int fixup_exception(struct pt_regs *regs, int trapnr, unsigned long error_code, 
 	case 2: __put_user_asm(__pv, (u16 *)__pp, __pe, "w", "w"); break; \
 	case 4: __put_user_asm(__pv, (u32 *)__pp, __pe, "l", "k"); break; \
 	case 8: __put_user_asm(__pv, (u64 *)__pp, __pe, "q", "q"); break; } __pe; })
-#define get_user(x, p)	(access_ok(p, sizeof(*(p))) ? __get_user(x, p) : ((x) = 0, -EFAULT))
-#define put_user(x, p)	(access_ok(p, sizeof(*(p))) ? __put_user(x, p) : -EFAULT)
+#define get_user(x, p) ({ typeof(p) __gup = (p); access_ok(__gup, sizeof(*__gup)) ? __get_user(x, __gup) : ((x) = 0, -EFAULT); })
+#define put_user(x, p) ({ typeof(p) __pup = (p); access_ok(__pup, sizeof(*__pup)) ? __put_user(x, __pup) : -EFAULT; })
