@@ -165,15 +165,21 @@ func (c *CPU) opInt3(u *uop) int {
 	return c.softTrap(u, VecBP)
 }
 
-// opInt is int n. A gate that the privilege level may not use is a fault at the instruction.
+// opInt is int n. A gate that is not there, or that the privilege level may not use, is a fault at the instruction.
 func (c *CPU) opInt(u *uop) int {
 	vec := uint8(u.imm)
+	if uint32(vec)*16+15 > c.idt.limit {
+		return c.raiseGP(uint32(vec)*8 + 2)
+	}
 	lo, ok := c.sysLoad(c.idt.base+uint64(vec)*16, 8)
 	if !ok {
 		return stFault
 	}
-	if uint32(vec)*16+15 > c.idt.limit || uint8(lo>>45&3) < c.cpl {
+	if uint8(lo>>45&3) < c.cpl {
 		return c.raiseGP(uint32(vec)*8 + 2)
+	}
+	if lo>>47&1 == 0 {
+		return c.raise(VecNP, uint32(vec)*8+2, true)
 	}
 	return c.softTrap(u, vec)
 }

@@ -38,7 +38,6 @@ func parseVector(line, mode string) (*vector, error) {
 	if v.code, err = hex.DecodeString(strings.ReplaceAll(code, " ", "")); err != nil {
 		return nil, err
 	}
-	v.in.supers = newPhys().Page(sysFrames[0])[:0]
 	switch mode {
 	case "kernel":
 		v.in.cpl, v.in.flags = 0, 2
@@ -144,12 +143,11 @@ func (v *vector) setMem(addr, val string) error {
 		return err
 	}
 	if a >= sysVA {
-		page := newPhys()
-		for i, x := range b {
-			page.PutU8(sysFrames[0]<<12+a-sysVA+uint64(i), x)
+		if len(v.in.supers) == 0 {
+			v.in.supers = make([]byte, sysSize)
+			newPhys().ReadAt(sysFrames[0]<<12, v.in.supers)
 		}
-		v.in.supers = make([]byte, sysSize)
-		page.ReadAt(sysFrames[0]<<12, v.in.supers)
+		copy(v.in.supers[a-sysVA:], b)
 		return nil
 	}
 	if a < dataVA {
