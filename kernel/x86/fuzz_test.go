@@ -14,6 +14,15 @@ func FuzzDecode(f *testing.F) {
 	for _, b := range vectorBytes(f) {
 		f.Add(b)
 	}
+	corpus, err := os.ReadFile("testdata/decode.corpus")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, line := range strings.Split(string(corpus), "\n") {
+		if b, err := hex.DecodeString(line); err == nil {
+			f.Add(b)
+		}
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in := decodeInst(b)
 		if in.Len == truncated {

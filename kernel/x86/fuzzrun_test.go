@@ -1,6 +1,9 @@
 package x86_test
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"kscope/kernel/x86"
@@ -13,6 +16,18 @@ func FuzzRun(f *testing.F) {
 	f.Add([]byte{0x9d, 0xc3}, uint64(dataVA+0xffc), false)
 	f.Add([]byte{0xc5, 0xf8, 0x77}, uint64(roVA), false)
 	f.Add([]byte{0x48, 0xcf}, uint64(sysVA), true)
+	corpus, err := os.ReadFile("testdata/run.corpus")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, line := range strings.Split(string(corpus), "\n") {
+		var code []byte
+		var reg uint64
+		var kernel bool
+		if n, _ := fmt.Sscanf(line, "%x %d %t", &code, &reg, &kernel); n == 3 {
+			f.Add(code, reg, kernel)
+		}
+	}
 	phys := newPhys()
 	f.Fuzz(func(t *testing.T, code []byte, reg uint64, kernel bool) {
 		if len(code) > 256 {
