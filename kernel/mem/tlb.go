@@ -25,6 +25,7 @@ type TLB struct {
 	pfn          [2][TLBSize]uint32      // frames of R and X
 	shared       [2][TLBSize / 64]uint64 // entries of R and X whose frame was not private when filled: it may move
 	epoch, forks uint64                  // of the Phys, when last in step
+	empty        bool                    // nothing was filled since Flush: any Phys is in step
 	large        bool                    // large pages were entered between largeLo and largeHi
 	largeLo      uint64
 	largeHi      uint64
@@ -36,9 +37,10 @@ type TLB struct {
 // localMax bounds the entries that FlushLocal takes one by one; a process rarely has more between two switches.
 const localMax = 512
 
+// emptyTable leaves the host addresses alone: storing pointers would cost write barriers.
 func emptyTable(t *[TLBSize]Entry) {
 	for i := range t {
-		t[i] = Entry{VA: uint64(i^1) * PageSize}
+		t[i].VA = uint64(i^1) * PageSize
 	}
 }
 
@@ -50,7 +52,7 @@ func (t *TLB) FlushLocal() {
 	}
 	for _, n := range t.locals[:t.nlocal] {
 		i := uint64(n % TLBSize)
-		t.table(n / TLBSize)[i] = Entry{VA: (i ^ 1) * PageSize}
+		t.table(n / TLBSize)[i].VA = (i ^ 1) * PageSize
 	}
 	t.nlocal = 0
 }
@@ -78,7 +80,7 @@ func (t *TLB) note(n uint16, i, flags uint64) {
 
 // Flush empties the TLB, global pages too.
 func (t *TLB) Flush() {
-	t.nlocal = 0
+	t.nlocal, t.empty = 0, true
 	emptyTable(&t.R)
 	emptyTable(&t.W)
 	emptyTable(&t.X)
@@ -124,6 +126,7 @@ func (t *TLB) FillX(p *Phys, va, pa, flags uint64) unsafe.Pointer {
 func (t *TLB) fill(tab *[TLBSize]Entry, k int, p *Phys, va, pa, flags uint64) unsafe.Pointer {
 	i, pfn := Index(va), pa/PageSize
 	host := unsafe.Pointer(p.Page(pfn))
+	t.empty = false
 	tab[i] = Entry{VA: va &^ (PageSize - 1), P: host}
 	t.note(uint16(2*k), i, flags)
 	t.pfn[k][i] = uint32(pfn)
@@ -143,6 +146,7 @@ func (t *TLB) FillW(p *Phys, va, pa, flags uint64) unsafe.Pointer {
 	host := unsafe.Pointer(p.PageW(pfn))
 	t.Sync(p)
 	if !p.Code(pfn) {
+		t.empty = false
 		t.W[Index(va)] = Entry{VA: va &^ (PageSize - 1), P: host}
 		t.note(1, Index(va), flags)
 		t.noteLarge(va, flags)
@@ -167,6 +171,10 @@ func (t *TLB) noteLarge(va, flags uint64) {
 // to call when nothing changed.
 func (t *TLB) Sync(p *Phys) {
 	if t.epoch == p.Epoch && t.forks == p.forks {
+		return
+	}
+	if t.empty {
+		t.epoch, t.forks = p.Epoch, p.forks
 		return
 	}
 	if t.forks != p.forks {
