@@ -139,8 +139,8 @@ func New(id int, phys *mem.Phys, env Env) *CPU {
 func (c *CPU) attach() {
 	c.cache = cacheOf(c.phys)
 	c.cache.cpus = append(c.cache.cpus, c)
-	c.setCPL(c.cpl)
 	c.flushTLB()
+	c.setCPL(c.cpl)
 }
 
 // setCPL switches the privilege level and what depends on it.
@@ -207,7 +207,7 @@ func (c *CPU) switchSpace(cr3 uint64) {
 func (c *CPU) flushJumps() {
 	c.jcLocal = false
 	for i := range c.jc {
-		c.jc[i] = jcEntry{tag: 1<<61 | 1, b: unlinkedT}
+		c.jc[i].tag = 1<<61 | 1
 	}
 }
 

@@ -33,6 +33,12 @@ func (c *CPU) SaveState() State {
 
 // LoadState makes the CPU what it was at SaveState.
 func (c *CPU) LoadState(s State) {
+	c.flushTLB()
+	c.adopt(s)
+}
+
+// adopt is LoadState without a flush of what is still empty.
+func (c *CPU) adopt(s State) {
 	c.r, c.rip = s.R, s.RIP
 	c.archState, c.win = s.arch, s.win
 	c.SetFlags(s.RFLAGS)
@@ -41,7 +47,6 @@ func (c *CPU) LoadState(s State) {
 	c.StaleInsns, c.Int3Hits = s.stale, s.int3
 	c.cur = nil
 	c.setCPL(c.cpl)
-	c.flushTLB()
 	if s.inBlock {
 		c.resumeIn(s.curVA, s.curIdx)
 		c.Exc = s.Exc
@@ -65,6 +70,6 @@ func (c *CPU) Fork(phys *mem.Phys, env Env) *CPU {
 	c.cache.fork(phys)
 	n := &CPU{ID: c.ID, phys: phys, env: env}
 	n.attach()
-	n.LoadState(c.SaveState())
+	n.adopt(c.SaveState())
 	return n
 }
