@@ -58,7 +58,7 @@ type result struct {
 }
 
 func (r result) String() string {
-	return fmt.Sprintf("exit %d\nstdout %q\nstderr %q", r.code, r.out, r.err)
+	return fmt.Sprintf("exit %d\nstdout %.300q\nstderr %.300q", r.code, r.out, r.err)
 }
 
 func runFake(t testing.TB, dir, line, stdin string) (result, *fakeOS) {
