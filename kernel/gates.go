@@ -60,18 +60,12 @@ func (m *Machine) gate(v *VCPU) {
 		return
 	}
 	v.own = false
-	if sp := v.CPU.Reg(regSP); sp < directMap {
-		if _, err := v.CPU.U64(sp); err != nil { // a wild jump: there is no return address to go back to
-			m.wildGate(v)
-			return
-		}
-	}
 	var rax uint64
 	for _, fn := range fns {
 		rax = fn(v)
 	}
-	if !v.own {
-		v.CPU.GateReturn(rax)
+	if !v.own && !v.CPU.GateReturn(rax) {
+		m.deliver(v) // a wild jump has come here with a broken stack
 	}
 }
 
@@ -136,8 +130,8 @@ func (m *Machine) continueGate(v *VCPU) {
 	for _, fn := range m.gates[m.img.gates[c.name]] {
 		rax = fn(v)
 	}
-	if !v.own {
-		v.CPU.GateReturn(rax)
+	if !v.own && !v.CPU.GateReturn(rax) {
+		m.deliver(v) // a wild jump has come here with a broken stack
 	}
 }
 

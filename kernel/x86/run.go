@@ -297,15 +297,16 @@ func (c *CPU) CanInterrupt() bool {
 // InShadow reports whether RIP is in text that is not counted and not stopped in.
 func (c *CPU) InShadow() bool { return c.env.Shadow(c.rip) || c.env.Gate(c.rip) }
 
-// GateReturn returns from a gate with a result, as its ret would.
-func (c *CPU) GateReturn(rax uint64) {
+// GateReturn returns from a gate with a result, as its ret would; false: the ret faulted and c.Exc says how.
+func (c *CPU) GateReturn(rax uint64) bool {
 	va, ok := c.load(c.r[RSP], 8)
 	if !ok {
-		panic("BUG: gate entered without a return address")
+		return false
 	}
 	c.r[RAX] = rax
 	c.r[RSP] += 8
 	c.transfer(va)
+	return true
 }
 
 // usesStack reports whether a uop's memory operand is in the stack segment: a bad address is then #SS.
