@@ -170,10 +170,13 @@ static struct file_system_type hostcons_fs_type = { .name = "hostcons", .fill_su
 
 static int __init hostcons_init(void)
 {
+	int err;
+
 	hostcons_mnt = kern_mount(&hostcons_fs_type);
 	if (IS_ERR(hostcons_mnt))
 		return PTR_ERR(hostcons_mnt);
 	register_chrdev(HOSTCONS_MAJOR, "/dev/console", &hostcons_fops);
-	return vfs_mknod_path("/dev/console", S_IFCHR | 0600, MKDEV(HOSTCONS_MAJOR, 1));
+	err = vfs_mknod_path("/dev/console", S_IFCHR | 0600, MKDEV(HOSTCONS_MAJOR, 1));
+	return err == -EEXIST ? 0 : err;	/* the archive may have brought it */
 }
 device_initcall(hostcons_init);

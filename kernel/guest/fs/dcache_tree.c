@@ -71,10 +71,10 @@ static noinline void __d_move(struct dentry *dentry, struct dentry *target)
 	if (old_parent != new_parent) {
 		dentry->d_parent = new_parent;
 		target->d_parent = old_parent;
-		list_move(&dentry->d_child, &new_parent->d_subdirs);
 		list_move(&target->d_child, &old_parent->d_subdirs);
 		/* each keeps one reference of its child: the numbers do not change */
 	}
+	list_move(&dentry->d_child, &new_parent->d_subdirs);
 	write_seqcount_end(&target->d_seq);
 	write_seqcount_end(&dentry->d_seq);
 	spin_unlock(&target->d_lock);

@@ -528,6 +528,12 @@ int f_dupfd(unsigned int from, struct file *file, unsigned int flags)
 	return err;
 }
 
+/* What an O_PATH descriptor may be asked. */
+static bool check_fcntl_cmd(unsigned int cmd)
+{
+	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC || cmd == F_GETFD || cmd == F_SETFD || cmd == F_GETFL;
+}
+
 #define SETFL_MASK	(O_APPEND | O_NONBLOCK | O_NOATIME)
 
 SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
@@ -538,6 +544,10 @@ SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 
 	if (!f.file)
 		return -EBADF;
+	if (unlikely(f.file->f_mode & FMODE_PATH) && !check_fcntl_cmd(cmd)) {
+		fdput(f);
+		return -EBADF;
+	}
 	switch (cmd) {
 	case F_DUPFD:
 		err = f_dupfd(arg, f.file, 0);

@@ -69,13 +69,15 @@ SYSCALL_DEFINE2(truncate, const char __user *, path, long, length)
 
 SYSCALL_DEFINE2(ftruncate, unsigned int, fd, long, length)
 {
-	struct fd f = fdget(fd);
-	int error = -EBADF;
+	struct fd f;
+	int error = -EINVAL;
 
-	if (!f.file)
+	if (length < 0)
 		return error;
-	error = -EINVAL;
-	if (length >= 0 && S_ISREG(file_inode(f.file)->i_mode) && (f.file->f_mode & FMODE_WRITE)) {
+	f = fdget(fd);
+	if (!f.file)
+		return -EBADF;
+	if (S_ISREG(file_inode(f.file)->i_mode) && (f.file->f_mode & FMODE_WRITE)) {
 		sb_start_write(file_inode(f.file)->i_sb);
 		error = do_truncate(&init_user_ns, f.file->f_path.dentry, length, ATTR_MTIME | ATTR_CTIME, f.file);
 		sb_end_write(file_inode(f.file)->i_sb);
@@ -351,6 +353,7 @@ static inline int build_open_flags(const struct open_how *how, struct open_flags
 
 	if (flags & ~VALID_OPEN_FLAGS)
 		return -EINVAL;
+	flags &= ~(u64)O_CLOEXEC;	/* the descriptor's, not the file's */
 	if (flags & (O_CREAT | __O_TMPFILE)) {
 		if (how->mode & ~S_IALLUGO)
 			return -EINVAL;
