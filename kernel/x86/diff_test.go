@@ -207,9 +207,9 @@ func (g *generator) writable(r int) bool {
 func (g *generator) step(start uint64) {
 	switch g.rnd.IntN(26) {
 	case 0, 1:
-		g.shift()
+		g.shift(start)
 	case 2:
-		g.doubleShift()
+		g.doubleShift(start)
 	case 3:
 		g.divide()
 	case 4:

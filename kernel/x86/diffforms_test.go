@@ -149,6 +149,9 @@ func bitForms() []form {
 		{name: "imul3", op: []byte{0x6b}, modrm: 'r', size: 'v', imm: 'b', dst: "r", writes: cf | of, undef: pf | af | zf | sf},
 		{name: "imul3", op: []byte{0x69}, modrm: 'r', size: 'v', imm: 'z', dst: "r", writes: cf | of, undef: pf | af | zf | sf},
 		{name: "popcnt", pfx: 0xf3, op: []byte{0x0f, 0xb8}, modrm: 'r', size: 'v', dst: "r", writes: arith},
+		{name: "movbe", op: []byte{0x0f, 0x38, 0xf0}, modrm: 'r', size: 'l', rm: 'm', dst: "r"},
+		{name: "movbe", op: []byte{0x0f, 0x38, 0xf1}, modrm: 'r', size: 'l', rm: 'm', dst: "m"},
+		{name: "movnti", op: []byte{0x0f, 0xc3}, modrm: 'r', size: 'l', rm: 'm', dst: "m"},
 		{name: "cmpxchg8b", op: []byte{0x0f, 0xc7}, modrm: 'd', ext: 1, size: '0', rm: 'm', dst: "m", regs: []int{0, 2}, lock: true, writes: zf},
 	}
 	for i, name := range []string{"bt", "bts", "btr", "btc"} {

@@ -23,7 +23,7 @@ func (g *generator) picked(f form, start uint64) bool {
 }
 
 // shift emits a shift or rotate by 1, by a constant or by cl, with the flags that depend on the count.
-func (g *generator) shift() {
+func (g *generator) shift(start uint64) {
 	op := byte(g.rnd.IntN(8))
 	size := []byte{'b', 'v'}[g.rnd.IntN(2)]
 	f := form{op: []byte{0xc0}, modrm: 'd', ext: op, size: size, dst: "m"}
@@ -50,13 +50,15 @@ func (g *generator) shift() {
 		g.kept = append(g.kept, x86.RCX)
 		defer func() { g.kept = g.kept[:len(g.kept)-1] }()
 		f.op[0] += 0x12
+	case 2:
+		f.imm = 'b'
 	}
-	b := g.encode(&f, 0)
-	for b == nil || b[0] == 0x64 || b[0] == 0x65 || isRIP(b) {
-		b = g.encode(&f, 0)
+	b := g.encode(&f, start)
+	for b == nil {
+		b = g.encode(&f, start)
 	}
 	if how == 2 {
-		b = append(b, byte(count))
+		b[len(b)-1] = byte(count)
 	}
 	g.emit(b...)
 	width := 8
@@ -110,41 +112,33 @@ func operandWidth(b []byte) int {
 	return 32
 }
 
-// isRIP reports whether the ModRM byte behind the one-byte opcode of b asks for rip-relative addressing.
-func isRIP(b []byte) bool {
-	for i, c := range b {
-		if c == 0x64 || c == 0x65 || c == 0x66 || c == 0x67 || c >= 0x40 && c < 0x50 {
-			continue
-		}
-		return i+1 < len(b) && b[i+1]&0xc7 == 5
-	}
-	return false
-}
-
-func (g *generator) doubleShift() {
-	f := form{op: []byte{0x0f, 0xa4 | byte(g.rnd.IntN(2)<<3)}, modrm: 'r', size: 'l', dst: "m", rm: 'g'}
+// doubleShift emits shld or shrd; a count beyond a 16-bit operand would leave the result undefined.
+func (g *generator) doubleShift(start uint64) {
+	f := form{op: []byte{0x0f, 0xa4 | byte(g.rnd.IntN(2)<<3)}, modrm: 'r', size: 'l', imm: 'b', dst: "m"}
 	count := g.rnd.IntN(64)
-	byCL := g.rnd.IntN(2) == 0
-	if byCL {
+	if g.rnd.IntN(3) == 0 {
+		f.size = 'v'
+		count %= 16
+	}
+	if g.rnd.IntN(2) == 0 {
 		if !g.writable(x86.RCX) {
 			return
 		}
 		f.op[1]++
-		g.emit(0xb1, byte(count))
+		f.imm = 0
+		g.emit(0xb1, byte(count)) // mov cl, count
 	}
 	g.kept = append(g.kept, x86.RCX)
 	defer func() { g.kept = g.kept[:len(g.kept)-1] }()
-	b := g.encode(&f, 0)
+	b := g.encode(&f, start)
 	for b == nil {
-		b = g.encode(&f, 0)
+		b = g.encode(&f, start)
 	}
-	if !byCL {
-		b = append(b, byte(count))
+	if f.imm != 0 {
+		b[len(b)-1] = byte(count)
 	}
 	g.emit(b...)
-	if operandWidth(b) == 64 {
-		count &= 63
-	} else {
+	if operandWidth(b) != 64 {
 		count &= 31
 	}
 	if count != 0 {
