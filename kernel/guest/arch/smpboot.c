@@ -74,6 +74,5 @@ void __init smp_prepare_boot_cpu(void)
 
 void __init smp_prepare_cpus(unsigned int max_cpus)
 {
-	setup_local_APIC();
 	pr_info("smpboot: CPU0: kscope x86-64 (family: 0x6, model: 0x1, stepping: 0x1)\n");
 }

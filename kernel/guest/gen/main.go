@@ -30,7 +30,7 @@ var commonFlags = strings.Fields(`-std=gnu11 -O2 -g -gdwarf-4 -Wall -Werror=impl
 	-fno-builtin -nostdlib -nostdinc -mcmodel=kernel -mno-red-zone -mno-sse -mno-mmx -mno-sse2 -mno-3dnow -mno-avx
 	-mno-80387 -msoft-float -fno-pic -fno-pie -fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables
 	-fno-strict-aliasing -fno-common -fno-delete-null-pointer-checks -fno-tree-loop-distribute-patterns -falign-functions=16
-	-fno-strict-overflow -fno-var-tracking -gno-column-info -fno-ipa-icf -Iinclude`)
+	-fno-strict-overflow -fno-var-tracking -gno-column-info -femit-struct-debug-baseonly -fno-ipa-icf -Iinclude`)
 
 // tracedFlags instrument a C file for ftrace; cloneFlags keep arguments as the source has them.
 var (
@@ -40,6 +40,7 @@ var (
 
 // fileFlags: what differs from the rule for single files. "-trace" removes tracedFlags, "-clone" cloneFlags.
 var fileFlags = map[string][]string{
+	"arch/abi.c":     {"-fno-eliminate-unused-debug-types", "-femit-struct-debug-detailed=any"},
 	"arch/hot.c":     {"-falign-functions=1"}, // its place is the linker script's business
 	"arch/irq.c":     {"-fno-omit-frame-pointer"},
 	"lib/string.c":   {"-clone"},

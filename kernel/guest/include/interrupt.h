@@ -19,4 +19,3 @@ void softirq_init(void);
 void call_on_irqstack(void (*func)(struct pt_regs *), struct pt_regs *regs, void *top);
 void do_softirq_own_stack(void);
 DECLARE_PER_CPU(struct pt_regs *, __irq_regs);	/* of the interrupt being handled */
-bool rcu_needs_cpu(void);

@@ -96,6 +96,7 @@ void start_kernel(void)
 	tick_init();
 	init_timers();
 	hrtimers_init();
+	setup_local_APIC();
 	setup_APIC_timer();
 	tick_setup_sched_timer();
 	local_irq_enable();

@@ -110,11 +110,6 @@ static void tick_nohz_stop_tick(struct tick_sched *ts)
 		hrtimer_start(&ts->sched_timer, expires, HRTIMER_MODE_ABS_PINNED);
 }
 
-bool __weak rcu_needs_cpu(void)
-{
-	return false;
-}
-
 /* IRQs off, about to halt. */
 void tick_nohz_idle_stop_tick(void)
 {
