@@ -231,7 +231,7 @@ func dirents(b []byte) (out []DirEntry) {
 	return out
 }
 
-// Mkdir makes a guest directory; Remove removes a file or an empty directory.
+// Mkdir makes a guest directory, Rmdir removes an empty one, Remove removes a file.
 func (m *Machine) Mkdir(path string) error {
 	_, err := m.call("mkdir "+path, &request{op: reqMkdir, path: path, arg: 0o755})
 	return err
