@@ -1,7 +1,9 @@
 package x86
 
-// OpNames lists the uops there are.
-func OpNames() []string { return opNames[:] }
+import "strings"
+
+// OpNames lists the uops there are, but for superinstructions, which are made of them.
+func OpNames() []string { return opNames[:firstSuper] }
 
 // DecodedOps calls f with the uop of everything that the CPU's memory holds decoded: in the fast form, then in the
 // precise one.
@@ -10,7 +12,8 @@ func (c *CPU) DecodedOps(f func(op string)) {
 		for _, b := range pg.blocks {
 			for _, list := range [][]uop{b.code.fast, b.code.precise} {
 				for i := range list {
-					f(opNames[list[i].op])
+					first, _, _ := strings.Cut(opNames[list[i].op], "_then_")
+					f(first)
 				}
 			}
 		}

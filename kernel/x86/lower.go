@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"slices"
+
 	"golang.org/x/arch/x86/x86asm"
 )
 
@@ -109,7 +111,30 @@ func (l *lowering) pass(entry bool) []uop {
 		l.idx, l.in = uint8(len(l.insts)), &inst{}
 		l.emit(o_next, uop{})
 	}
+	if l.opt {
+		combine(l.out)
+	}
 	return append([]uop(nil), l.out...)
+}
+
+// combine gives runs of uops the number of the longest superinstruction that begins there.
+func combine(us []uop) {
+	for i := 0; i < len(us); {
+		state, best, size := 0, uint16(0), 1
+		for j := i; j < len(us); j++ {
+			k, ok := slices.BinarySearch(superKeys[:], uint32(state)<<16|uint32(us[j].op))
+			if !ok {
+				break
+			}
+			if state = int(superNext[k]); superOp[state] != 0 {
+				best, size = superOp[state], j-i+1
+			}
+		}
+		if best != 0 {
+			us[i].op = best
+		}
+		i += size
+	}
 }
 
 func (l *lowering) emit(op uint16, u uop) {

@@ -11077,6 +11077,8189 @@ loop:
 			}
 			nb = bl.f
 			goto enter
+		case o_ldz_64_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_and_ri_32_F_then_ret:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_rr_64_then_jtest_ri_32_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_inc_m_64_B_then_lea_64_X:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a + 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kINC | 3
+				c.fa = uint64(int64(int64(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_inc_m_64_B_then_lea_64_X_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a + 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kINC | 3
+				c.fa = uint64(int64(int64(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_add_ri_64_N_then_jcmp_rr_64_b:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_shr_ri_64_N:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_add_ri_64_N_then_jcmp_rr_64_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft32(a, int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N_then_sub_rr_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft32(a, int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_64_X_then_st_64_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_ldz_64_X_then_st_64_X_then_add_ri_64_N_then_jcmp_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_rr_64_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft32(a, -int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft32(a, -int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N_then_sub_ri_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft32(a, -int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_xor_rr_32_F_then_mov_ri_64:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_pop_r_then_pop_r:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_ldz_8_B_then_st_8_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_cmpxchg_m_32_then_jtest_rr_32_ne:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				v := *wp
+				a := uint32(c.r[0])
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - v))))
+				c.fb = uint64(v)
+				if a == v {
+					*wp = *(*uint32)(unsafe.Add(cp, u.s))
+				} else {
+					c.r[0] = uint64(v)
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				v := *wp
+				a := uint32(c.r[0])
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - v))))
+				c.fb = uint64(v)
+				if a == v {
+					*wp = *(*uint32)(unsafe.Add(cp, u.s))
+				} else {
+					c.r[0] = uint64(v)
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_ri_64_F_then_sti_64_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_ldz_64_B_then_jtest_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_mrB_64_F_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_jtest_rr_8_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_inc_m_64_B_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a + 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kINC | 3
+				c.fa = uint64(int64(int64(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				v := *wp
+				a := uint32(c.r[0])
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - v))))
+				c.fb = uint64(v)
+				if a == v {
+					*wp = *(*uint32)(unsafe.Add(cp, u.s))
+				} else {
+					c.r[0] = uint64(v)
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_B_then_st_8_X_then_add_ri_64_N_then_jtest_rr_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_add_mrB_64_F_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_sti_32_B_then_mov_ri_64_then_add_mrB_64_F_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_rr_64_then_sub_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_shl_ri_64_F_then_lea_64_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_X_then_jmp_r:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_32:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_push_r_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_add_ri_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_jtest_rr_64_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_X_then_st_8_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_xor_rr_32_F_then_nop:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+
+		case o_dec_m_32_B_then_set_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				var v uint8
+				if t {
+					v = 1
+				}
+				*(*uint8)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_dec_m_32_B_then_set_e_then_jtest_rr_8_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				var v uint8
+				if t {
+					v = 1
+				}
+				*(*uint8)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_inc_m_32_B_then_mov_rr_64_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a + 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kINC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_8_X_then_st_8_X_then_add_ri_64_N_then_jcmp_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jtest_rr_64_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_st_64_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_pop_r_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_xor_rr_32_F_then_ret:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_lea_64_B_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_ri_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_st_64_B_then_st_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_push_r_then_mov_rr_64_then_call:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_inc_m_64_B_then_add_ri_64_F_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a + 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kINC | 3
+				c.fa = uint64(int64(int64(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_and_rr_32_N_then_cmp_ri_32_F:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+
+			}
+
+		case o_ldz_32_B_then_jmp:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_lea_32_B_then_ldz_32_B_then_jmp:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_jtest_rr_64_s:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if int64(r) < 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_cdqe_then_jtest_rr_64_ne:
+			{
+				c.r[0] = uint64(int64(int32(c.r[0])))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_shr_ri_64_F_then_lea_64_X:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_ldz_64_B_then_lea_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_pop_r_then_pop_r_then_pop_r_then_pop_r:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_ldz_64_B_then_call_r:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				t := *(*uint64)(unsafe.Add(cp, u.s))
+				if uint64(int64(t)<<16>>16) != t {
+					goto miss
+				}
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				target = t
+				goto lookup
+			}
+
+		case o_and_ri_32_F_then_jcc_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_32_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_add_miB_32_F_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_st_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_rr_64_then_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jcmp_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_lea_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_shr_ri_64_N_then_lea_64_X:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_st_64_B_then_st_64_B_then_sub_miB_32_F:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+
+		case o_add_rr_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rr_64_N_then_add_rr_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_32_N_then_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jcmp_rr_64_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_inc_m_64_B_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a + 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kINC | 3
+				c.fa = uint64(int64(int64(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B_then_sub_miB_32_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+
+		case o_lea_64_B_then_shr_ri_64_N_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_lea_64_B_then_shr_ri_64_N_then_lea_64_X_then_xor_rr_32_F_then_nop:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+
+		case o_lea_64_X_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_mov_rr_64_then_xor_rr_32_F_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_add_ri_64_N_then_sub_ri_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_ldz_64_B_then_add_rr_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_st_64_B_then_ldz_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_rr_64_then_jcmp_rr_64_ae:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a >= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_mov_rr_64_then_jcmp_rr_64_ae:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a >= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_sub_ri_64_F_then_st_8_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_div_64_then_ldz_8_B_then_st_8_X:
+			{
+				d := *(*uint64)(unsafe.Add(cp, u.s))
+				if d <= c.r[2] {
+					goto miss
+				}
+				c.r[0], c.r[2] = bits.Div64(c.r[2], c.r[0], d)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64:
+			{
+				d := *(*uint64)(unsafe.Add(cp, u.s))
+				if d <= c.r[2] {
+					goto miss
+				}
+				c.r[0], c.r[2] = bits.Div64(c.r[2], c.r[0], d)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				d := *(*uint64)(unsafe.Add(cp, u.s))
+				if d <= c.r[2] {
+					goto miss
+				}
+				c.r[0], c.r[2] = bits.Div64(c.r[2], c.r[0], d)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_add_ri_64_F_then_jmp:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_rr_64_then_jmp:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_st_64_B_then_jmp:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_st_64_B_then_lea_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_mov_rr_64_then_sub_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_movz_8_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_add_rr_64_F_then_mov_rr_64_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jmp:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_lea_64_B_then_st_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_xor_rr_32_F_then_ldz_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_ri_64_then_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_and_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_32_then_and_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_sub_rr_64_N_then_cmp_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+
+			}
+
+		case o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_mov_ri_64_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_add_ri_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_mrB_64_F_then_mov_rr_64_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_add_rmB_64_F_then_call:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rmB_64_F_then_mov_ri_64_then_call:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rmB_64_F_then_mov_rr_64_then_call:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rr_64_N_then_jcmp_ri_64_be:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_rr_64_N_then_sub_rr_32_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_add_rr_64_N_then_sub_rr_32_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_and_ri_32_F_then_call:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call:
+			{
+				var t bool
+				switch c.fop {
+				case kSUB | 0:
+					t = uint8(c.fa+c.fb) <= uint8(c.fb)
+				case kSUB | 1:
+					t = uint16(c.fa+c.fb) <= uint16(c.fb)
+				case kSUB | 2:
+					t = uint32(c.fa+c.fb) <= uint32(c.fb)
+				case kSUB | 3:
+					t = uint64(c.fa+c.fb) <= uint64(c.fb)
+				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+					t = c.fa == 0
+				default:
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint64)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_add_ri_64_F_then_jmp_r:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B_then_jcmp_mrB_64_ae:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ea := &tl.R[aa>>12&tlbMask]
+				if aa-ea.VA > 4088 {
+					goto miss
+				}
+				a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a >= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B_then_jcmp_rr_64_b:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X_then_jcmp_ri_64_be:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_jcmp_ri_64_a:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_mov_ri_64_then_add_rr_64_F_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_ri_64_then_shl_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_ri_64_then_shl_ri_64_N_then_and_ri_32_F_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_32_then_add_rr_64_N_then_jcmp_ri_64_be:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N_then_jtest_rr_64_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_mov_rr_32_then_mul_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				hi, lo := bits.Mul64(c.r[0], *(*uint64)(unsafe.Add(cp, u.s)))
+				c.r[0] = lo
+				c.r[2] = hi
+				var fb uint64
+				if hi != 0 {
+					fb = flagCF | flagOF
+				}
+				c.fop = kRES | 3
+				c.fa = lo
+				c.fb = uint64(fb)
+
+			}
+
+		case o_movz_8_then_mov_ri_64_then_add_ri_64_F_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_pop_r_then_st_64_B_then_jmp:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_st_64_B_then_lea_64_B_then_lea_64_B_then_st_64_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_jcmp_rr_64_e:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_dec_m_32_B_then_jcc_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_64_N_then_add_ri_64_F_then_jmp:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_push_r_then_push_r_then_push_r_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_sti_64_B_then_sti_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_pop_r_then_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_32_X_then_ret:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_32_then_ldz_32_X_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_32_B_then_jtest_rr_32_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_B_then_jtest_rr_8_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_B_then_jcmp_ri_8_ne:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_add_ri_64_F_then_mov_rr_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_8_B_then_lea_64_B_then_jcmp_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sti_8_B_then_dec_m_32_B_then_jcc_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_miB_32_F_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				v := *wp
+				a := uint32(c.r[0])
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - v))))
+				c.fb = uint64(v)
+				if a == v {
+					*wp = *(*uint32)(unsafe.Add(cp, u.s))
+				} else {
+					c.r[0] = uint64(v)
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_32_then_add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_ri_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_push_r_then_mov_rr_32:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_ldz_32_B_then_jtest_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_ri_64_then_ldz_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_add_mrB_64_F_then_st_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_sub_rmB_64_N_then_jtest_rr_64_le:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if int64(r) <= 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jcmp_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_pop_r_then_pop_r_then_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_sti_8_B_then_jtest_ri_32_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_32_X_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_sub_rr_64_N_then_test_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+
+			}
+
+		case o_sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				var t bool
+				switch c.fop {
+				case kSUB | 0:
+					t = int8(c.fa+c.fb) <= int8(c.fb)
+				case kSUB | 1:
+					t = int16(c.fa+c.fb) <= int16(c.fb)
+				case kSUB | 2:
+					t = int32(c.fa+c.fb) <= int32(c.fb)
+				case kSUB | 3:
+					t = int64(c.fa+c.fb) <= int64(c.fb)
+				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+					t = int64(c.fa) <= 0
+				default:
+					goto miss
+				}
+				t = !t
+				v := *(*uint64)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint64)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_push_r_then_mov_rr_64_then_push_r_then_sub_ri_64_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_push_r_then_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_rr_64_then_nop:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+
+		case o_push_r_then_mov_rr_32_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_st_64_B_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_32_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_add_ri_64_F_then_pop_r_then_pop_r_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_sub_rmB_64_N_then_jtest_rr_64_le:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if int64(r) <= 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sub_ri_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_32_B_then_jcmp_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_push_r_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_mov_rr_64_then_jtest_rr_64_ne:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64_then_st_64_B_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				var t bool
+				switch c.fop {
+				case kSUB | 0:
+					t = int8(c.fa+c.fb) <= int8(c.fb)
+				case kSUB | 1:
+					t = int16(c.fa+c.fb) <= int16(c.fb)
+				case kSUB | 2:
+					t = int32(c.fa+c.fb) <= int32(c.fb)
+				case kSUB | 3:
+					t = int64(c.fa+c.fb) <= int64(c.fb)
+				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+					t = int64(c.fa) <= 0
+				default:
+					goto miss
+				}
+				t = !t
+				v := *(*uint64)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint64)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_pop_r_then_pop_r_then_jmp:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_ri_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_and_ri_64_N_then_jcmp_ri_64_a:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_32_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_lea_64_X_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_sub_rmB_64_F_then_jcc_s:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				if c.fop == kODD {
+					goto miss
+				}
+				t := int64(c.fa) < 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_pop_r_then_jmp:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_sub_rmB_64_F_then_jcc_s:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				if c.fop == kODD {
+					goto miss
+				}
+				t := int64(c.fa) < 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_push_r_then_mov_rr_32:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_st_64_B_then_ldz_32_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_add_mrB_64_F_then_jmp:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_add_miB_32_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+
+		case o_lea_64_B_then_jcmp_rr_64_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jtest_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sti_32_B_then_mov_rr_64_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_ri_64_then_sub_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_push_r_then_mov_rr_64_then_sub_ri_64_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_sti_64_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_call:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_ldz_64_B_then_call_r:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				t := *(*uint64)(unsafe.Add(cp, u.s))
+				if uint64(int64(t)<<16>>16) != t {
+					goto miss
+				}
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				target = t
+				goto lookup
+			}
+
+		case o_mov_ri_64_then_sub_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_ri_64_then_push_r_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_add_mrB_64_F_then_st_64_B_then_ldz_32_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_32_B_then_jtest_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jcmp_ri_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64_then_push_r_then_mov_ri_64_then_sub_ri_64_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_xor_rr_32_F_then_call:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jtest_ri_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_32_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_rr_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_sti_64_B_then_sti_64_B_then_sti_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_add_rr_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_cmov_s_64_then_add_rr_64_F_then_ret:
+			{
+				if c.fop == kODD {
+					goto miss
+				}
+				t := int64(c.fa) < 0
+				v := *(*uint64)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint64)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_ldz_32_B_then_jcmp_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_ri_64_then_sub_rr_64_F_then_cmov_s_64_then_add_rr_64_F_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				if c.fop == kODD {
+					goto miss
+				}
+				t := int64(c.fa) < 0
+				v := *(*uint64)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint64)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_rr_64_F_then_ldz_8_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_rr_32_then_lea_64_X_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_nop_then_mov_rr_64_then_xor_rr_32_F:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_64_B_then_lea_64_B_then_lea_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_push_r_then_push_r_then_push_r_then_push_r_then_mov_rr_32:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_shr_rc_64_F_then_shl_rc_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(c.r[1]) & 63
+				if n == 0 {
+					a := a
+					*(*uint64)(unsafe.Add(cp, u.d)) = a
+				} else {
+					r := a >> (n & 63)
+					fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+					c.fop = kRES | 3
+					c.fa = r
+					c.fb = uint64(fb)
+					*(*uint64)(unsafe.Add(cp, u.d)) = r
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(c.r[1]) & 63
+				if n == 0 {
+					a := a
+					*(*uint64)(unsafe.Add(cp, u.d)) = a
+				} else {
+					r := a << (n & 63)
+					*(*uint64)(unsafe.Add(cp, u.d)) = r
+				}
+			}
+
+		case o_add_rmX_64_F_then_ldz_64_B:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_ri_64_then_ldz_64_B_then_add_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_push_r_then_ldz_64_B:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_push_r_then_lea_64_B:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_st_64_B_then_add_miB_64_F:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+
+		case o_add_ri_64_F_then_mov_rr_32:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_shl_ri_64_N_then_add_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_sub_ri_64_F_then_ldz_64_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_cdqe_then_mov_ri_64:
+			{
+				c.r[0] = uint64(int64(int32(c.r[0])))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_ldz_32_B_then_cdqe_then_mov_ri_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				c.r[0] = uint64(int64(int32(c.r[0])))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_jtest_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_or_miB_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint64(u.imm)
+				r := a | b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*wp = r
+
+			}
+
+		case o_ldz_64_B_then_sub_miB_32_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+
+		case o_push_r_then_push_r_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sub_ri_64_F_then_ldz_32_B_then_cdqe_then_mov_ri_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				c.r[0] = uint64(int64(int32(c.r[0])))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_add_rr_64_F_then_ldz_8_B_then_jmp:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_cdqe_then_add_rr_64_F_then_ldz_8_B_then_jmp:
+			{
+				c.r[0] = uint64(int64(int32(c.r[0])))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_mov_ri_64_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_32_then_add_ri_64_F_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_32_then_mov_ri_64_then_nop_then_mov_rr_64_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_movs_32_64_then_lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_and_ri_32_N_then_and_ri_64_N:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_and_ri_32_N_then_and_ri_64_N_then_mov_rr_64_then_jtest_rr_64_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_jmp:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_or_miB_32_F_then_jcmp_rr_64_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a | b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
 
 		default:
 			goto miss

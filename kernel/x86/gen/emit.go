@@ -13,6 +13,7 @@ type op struct {
 	body   func(m mode) string
 	method string
 	ends   bool // a terminator: body leaves the block
+	parts  []op // of a superinstruction
 }
 
 type mode bool
@@ -26,6 +27,13 @@ type gen struct {
 	ops    []op
 	index  map[string]int
 	tables []table
+
+	firstSuper int
+}
+
+// inSwitch reports whether the fast path executes the op itself.
+func (o *op) inSwitch() bool {
+	return o.parts != nil || o.body != nil && o.body(fast) != "goto miss"
 }
 
 // A table gives the decoder op numbers by small indices; a missing name is 0.
@@ -53,7 +61,7 @@ func (g *gen) method(name, method string) { g.add(op{name: name, method: method}
 
 func (g *gen) fastCount() (n int) {
 	for _, o := range g.ops {
-		if o.body != nil {
+		if o.inSwitch() {
 			n++
 		}
 	}
@@ -68,7 +76,7 @@ func (g *gen) opsFile() []byte {
 	for i, o := range g.ops {
 		fmt.Fprintf(&b, "\to_%s = %d\n", o.name, i)
 	}
-	fmt.Fprintf(&b, "\tnumOps = %d\n)\n\n", len(g.ops))
+	fmt.Fprintf(&b, "\tfirstSuper = %d\n\tnumOps = %d\n)\n\n", g.firstSuper, len(g.ops))
 	b.WriteString("var opNames = [...]string{\n")
 	for _, o := range g.ops {
 		fmt.Fprintf(&b, "\t%q,\n", o.name)
@@ -83,6 +91,7 @@ func (g *gen) opsFile() []byte {
 		g.cells(&b, t, nil)
 		b.WriteString("\n")
 	}
+	g.superTables(&b)
 	return b.Bytes()
 }
 
@@ -107,7 +116,10 @@ func (g *gen) execFile() []byte {
 	var b bytes.Buffer
 	b.WriteString(header + "import (\n\t\"math/bits\"\n\t\"unsafe\"\n)\n" + execHead)
 	for _, o := range g.ops {
-		if o.body != nil && o.body(fast) != "goto miss" {
+		switch {
+		case o.parts != nil:
+			fmt.Fprintf(&b, "case o_%s:\n%s\n", o.name, o.superBody())
+		case o.inSwitch():
 			fmt.Fprintf(&b, "case o_%s:\n%s\n", o.name, o.body(fast))
 		}
 	}
@@ -119,6 +131,10 @@ func (g *gen) slowFile() []byte {
 	var b, tab bytes.Buffer
 	b.WriteString(header + "import (\n\t\"math/bits\"\n\t\"unsafe\"\n)\n\n")
 	for _, o := range g.ops {
+		if o.parts != nil {
+			fmt.Fprintf(&tab, "\ts_%s,\n", o.parts[0].name)
+			continue
+		}
 		if o.method != "" {
 			fmt.Fprintf(&tab, "\t(*CPU).%s,\n", o.method)
 			continue

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"go/format"
 	"log"
@@ -12,8 +13,14 @@ import (
 )
 
 func main() {
+	pick := flag.Int("pick", 0, "choose so many superinstructions from the profiles named as arguments")
+	flag.Parse()
 	g := newGen()
 	g.table()
+	if *pick > 0 {
+		g.pick(flag.Args(), *pick, 5)
+	}
+	g.supers()
 	write("zz_ops_gen.go", g.opsFile())
 	write("zz_exec_gen.go", g.execFile())
 	write("zz_slow_gen.go", g.slowFile())
