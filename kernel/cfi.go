@@ -20,6 +20,7 @@ const (
 // frameTable holds the rows of .debug_frame, sorted by address. It is shared by all machines of an image.
 type frameTable struct {
 	fdes []fde
+	text []textPart // the image's code as it was linked, for stackEffect
 }
 
 type fde struct {
@@ -63,11 +64,13 @@ type row struct {
 	regs    [nDW]rule
 	signal  bool
 	ok      bool
+	start   uint64 // the first address of this row
+	effect  stackEffect
 }
 
 // newFrameTable parses .debug_frame (DWARF 5, section 6.4). A file without one gives an empty table.
 func newFrameTable(f *elf.File) (*frameTable, error) {
-	t := &frameTable{}
+	t := &frameTable{text: textParts(f)}
 	sec := f.Section(".debug_frame")
 	if sec == nil {
 		return t, nil
@@ -139,7 +142,7 @@ func (t *frameTable) row(pc uint64) row {
 		return row{}
 	}
 	v := cfiMachine{cie: f.cie, loc: f.lo, target: ^uint64(0)}
-	v.row.ok, v.row.signal = true, f.cie.signal
+	v.row.ok, v.row.signal, v.row.start = true, f.cie.signal, f.lo
 	for i := range v.row.regs {
 		v.row.regs[i].kind = ruleSame
 	}
@@ -149,6 +152,9 @@ func (t *frameTable) row(pc uint64) row {
 	v.run(f.prog)
 	if v.bad {
 		v.row.ok = false
+	}
+	if v.row.cfaReg == dwRSP && v.row.cfaExpr == nil {
+		v.row.effect = t.stackEffect(v.row.start, pc)
 	}
 	return v.row
 }
@@ -187,7 +193,11 @@ func (v *cfiMachine) run(prog []byte) {
 
 func (v *cfiMachine) advance(n uint64) bool {
 	v.loc += n * v.cie.codeAlign
-	return v.loc <= v.target
+	if v.loc > v.target {
+		return false
+	}
+	v.row.start = v.loc
+	return true
 }
 
 func (v *cfiMachine) set(reg uint64, r rule) {
@@ -208,7 +218,7 @@ func (v *cfiMachine) extended(op byte, b *cfiBuf) bool {
 	case 0x00: // nop
 	case 0x01: // set_loc
 		v.loc = b.u64()
-		return v.loc <= v.target
+		return v.advance(0)
 	case 0x02:
 		return v.advance(uint64(b.u8()))
 	case 0x03:
@@ -232,7 +242,9 @@ func (v *cfiMachine) extended(op byte, b *cfiBuf) bool {
 			v.bad = true
 			return false
 		}
+		start := v.row.start
 		v.row, v.saved = v.saved[len(v.saved)-1], v.saved[:len(v.saved)-1]
+		v.row.start = start
 	case 0x0c: // def_cfa
 		v.row.cfaReg, v.row.cfaOff, v.row.cfaExpr = b.uleb(), int64(b.uleb()), nil
 	case 0x0d: // def_cfa_register

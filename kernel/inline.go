@@ -113,7 +113,7 @@ func (t *Types) unitFiles(u *dwarf.Entry) (out []string) {
 	for _, f := range r.Files() {
 		name := ""
 		if f != nil {
-			name = strings.TrimPrefix(strings.TrimPrefix(f.Name, dir), "/")
+			name = sourceName(f.Name, dir)
 		}
 		out = append(out, name)
 	}

@@ -45,6 +45,11 @@ func (t *Types) Line(addr uint64) (file string, line int, ok bool) {
 	return "", 0, false
 }
 
+// sourceName is a file's name below the source tree, as __FILE__ has it in Linux.
+func sourceName(name, dir string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, dir), "/"), "./")
+}
+
 func (t *Types) unitLines(u *dwarf.Entry) *lineUnit {
 	if l := t.lines[u.Offset]; l != nil {
 		return l
@@ -63,7 +68,7 @@ func (t *Types) unitLines(u *dwarf.Entry) *lineUnit {
 	for r.Next(&e) == nil {
 		row := lineRow{addr: e.Address, line: e.Line, end: e.EndSequence}
 		if e.File != nil {
-			row.file = strings.TrimPrefix(strings.TrimPrefix(e.File.Name, dir), "/")
+			row.file = sourceName(e.File.Name, dir)
 		}
 		l.rows = append(l.rows, row)
 	}

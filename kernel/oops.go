@@ -363,7 +363,7 @@ func (r *reporter) report(what string, regs *PtRegs, code, cr2 uint64) {
 	case what == "double fault":
 		r.printf("traps: PANIC: double fault, error_code: 0x%x", code)
 		r.die(what, regs, code, "")
-	case what == "kernel BUG":
+	case what == "kernel BUG", what == "invalid opcode" && r.isBUG(regs[ptIP]):
 		file, line, _ := r.types.Line(regs[ptIP])
 		r.printf("------------[ cut here ]------------")
 		r.printf("kernel BUG at %s:%d!", file, line)
@@ -394,6 +394,12 @@ func oopsLevel(line string) string {
 		return soh + "0"
 	}
 	return ""
+}
+
+// isBUG says that the image itself has a ud2 at ip: the compiler puts it there for BUG() only.
+func (r *reporter) isBUG(ip uint64) bool {
+	code := r.unw.table.code(ip)
+	return len(code) >= 2 && code[0] == 0x0f && code[1] == 0x0b
 }
 
 // isPageFault accepts the ways in which a guest may name a fault of do_kern_addr_fault().

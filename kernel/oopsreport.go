@@ -41,8 +41,11 @@ func (m *Machine) reporter(v *VCPU) *reporter {
 	for _, o := range m.oopses {
 		if o.Die {
 			r.count++
-			r.taint = "Tainted: G      D           " // TAINT_DIE, the eighth of nineteen letters
 		}
+	}
+	if at, ok := m.syms.Lookup("tainted_mask"); ok {
+		mask, _ := m.U64(at)
+		r.taint = taintText(mask)
 	}
 	r.cr = [5]uint64{0: c.CR0(), 2: c.CR2(), 3: c.CR3(), 4: c.CR4()}
 	for i := range r.seg {
@@ -50,6 +53,24 @@ func (m *Machine) reporter(v *VCPU) *reporter {
 	}
 	r.base = [3]uint64{c.FSBase(), c.GSBase(), c.KernelGSBase()}
 	return r
+}
+
+// taintFlags are the letters of the bits of tainted_mask (taint_flags in kernel/panic.c); a clear bit prints a blank, the
+// first a G.
+const taintFlags = "PFSRMBUDAWCIOELKXTN"
+
+func taintText(mask uint64) string {
+	if mask == 0 {
+		return "Not tainted"
+	}
+	b := []byte(strings.Repeat(" ", len(taintFlags)))
+	b[0] = 'G'
+	for i := range taintFlags {
+		if mask>>i&1 != 0 {
+			b[i] = taintFlags[i]
+		}
+	}
+	return "Tainted: " + string(b)
 }
 
 // uts is "6.1.0-kscope #1": the release and the first word of the version, as the guest's uname has them.

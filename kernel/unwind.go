@@ -74,7 +74,7 @@ func (u *Unwinder) row(pc uint64) *row {
 		}
 	}
 	var r row
-	if u.leaf[0] <= look && look < u.leaf[1] {
+	if u.leaf[0] <= look && look < u.leaf[1] || pc == 0 { // 0: a call through a null pointer, null_orc_entry of unwind_orc.c
 		r = row{cfaReg: dwRSP, cfaOff: 8, ok: true}
 		r.regs[dwRIP] = rule{kind: ruleOffset, n: -8}
 	} else {
@@ -97,11 +97,11 @@ func Start(regs [nDW]uint64) Frame {
 
 // Next is the caller of f. ok is false, without an error, at the outermost frame.
 func (u *Unwinder) Next(mem Memory, f *Frame) (next Frame, ok bool, err error) {
-	if f.User || f.PC == 0 {
+	if f.User || f.PC == 0 && !f.Exact {
 		return Frame{}, false, nil
 	}
 	pc := f.PC
-	if !f.Exact {
+	if !f.Exact && !u.outermost(pc) {
 		pc-- // the call, which may be its function's last instruction
 	}
 	r := u.row(pc)
@@ -139,9 +139,20 @@ func (u *Unwinder) Next(mem Memory, f *Frame) (next Frame, ok bool, err error) {
 	return next, next.PC != 0, nil
 }
 
+// outermost says that pc is the first instruction of code that nothing calls: the stack of a task that has never run
+// "returns" there.
+func (u *Unwinder) outermost(pc uint64) bool {
+	f := u.table.find(pc)
+	return f != nil && f.lo == pc && u.row(pc).regs[dwRIP].kind == ruleUndefined
+}
+
 // entry completes a frame that was interrupted.
 func (u *Unwinder) entry(mem Memory, next *Frame, at [nDW]uint64) error {
-	next.Exact = true
+	next.Exact = true // no call is in front of it
+	if at[dwRIP] == 0 { // a few instructions around SYSCALL and SYSRET: nothing is on the stack yet, rcx holds the RIP
+		next.User = next.PC < 1<<63
+		return nil
+	}
 	e := &EntryFrame{IRET: at[dwRIP], Regs: at[dwRIP] - ptRegsIP}
 	e.Full = at[dwR15] != 0 && at[dwR15] == e.Regs
 	next.Entry = e
@@ -150,6 +161,7 @@ func (u *Unwinder) entry(mem Memory, next *Frame, at [nDW]uint64) error {
 		return err
 	}
 	next.User = cs&3 == 3
+	next.Exact = cs != 0 // start_thread() clears a pt_regs before it fills it in: the walk ends there
 	return nil
 }
 
@@ -199,7 +211,14 @@ func (u *Unwinder) cfa(mem Memory, r *row, f *Frame) (uint64, error) {
 	if r.cfaReg >= nDW || !f.Known[r.cfaReg] {
 		return 0, fmt.Errorf("at %#x: the frame address hangs on register %d, which is lost", f.PC, r.cfaReg)
 	}
-	return f.Regs[r.cfaReg] + uint64(r.cfaOff), nil
+	base := f.Regs[r.cfaReg] + uint64(r.effect.depth)
+	if r.effect.switched {
+		var err error
+		if base, err = readWord(mem, base); err != nil {
+			return 0, err
+		}
+	}
+	return base + uint64(r.cfaOff), nil
 }
 
 // maxFrames bounds a walk over a corrupt stack.

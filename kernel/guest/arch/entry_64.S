@@ -50,6 +50,11 @@ entry_SYSCALL_64_after_hwframe:
 syscall_return_via_sysret:
 	POP_REGS
 	movq	RSP-ORIG_RAX(%rsp), %rsp
+	.cfi_endproc
+	.cfi_startproc simple			/* on the user's stack again: as at the entry, %rcx is where it goes on */
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 0
+	.cfi_register %rip, %rcx
 	swapgs
 	sysretq
 	.cfi_endproc

@@ -33,6 +33,7 @@ static void __show_oops(struct pt_regs *regs, const char *str, long err, unsigne
 
 void oops_end(unsigned long flags, struct pt_regs *regs, int signr)
 {
+	add_taint(TAINT_DIE);
 	raw_spin_unlock_irqrestore(&die_lock, flags);
 	if (!signr)
 		return;

@@ -3,6 +3,29 @@
 #include "entry.h"
 #include "gates.h"
 
+/* One bit for each letter of print_tainted(); the host's reports read it. */
+unsigned long tainted_mask;
+
+void add_taint(unsigned int flag)
+{
+	set_bit(flag, &tainted_mask);
+}
+
+int test_taint(unsigned int flag)
+{
+	return test_bit(flag, &tainted_mask);
+}
+
+/* The host writes the text: who runs, and the stack (lib/dump_stack.c). */
+noinline void dump_stack_lvl(const char *log_lvl)
+{
+	char line[256];
+
+	oops_begin(NULL, "dump_stack", 0, 0);
+	while (oops_line(line, sizeof(line)) > 0)
+		printk("%s%s\n", log_lvl, line);
+}
+
 static atomic_t panic_cpu = ATOMIC_INIT(-1);
 void printk_flush(void);
 
@@ -24,6 +47,8 @@ __noreturn void panic(const char *fmt, ...)
 	vscnprintf(buf, sizeof(buf), fmt, args);
 	va_end(args);
 	pr_emerg("Kernel panic - not syncing: %s\n", buf);
+	if (!test_taint(TAINT_DIE))	/* the report of the fault has the stack */
+		dump_stack_lvl(KERN_DEFAULT);
 	pr_emerg("---[ end Kernel panic - not syncing: %s ]---\n", buf);
 	printk_flush();
 	machine_halt(1);
@@ -42,5 +67,8 @@ void warn_slowpath_fmt(const char *file, int line, const char *fmt, ...)
 		va_end(args);
 	}
 	pr_warn("WARNING: CPU: %d PID: %d at %s:%d\n", raw_smp_processor_id(), current->pid, file, line);
+	pr_warn("Modules linked in:\n");
+	dump_stack_lvl(KERN_WARNING);
 	pr_warn("---[ end trace 0000000000000000 ]---\n");
+	add_taint(TAINT_WARN);
 }
