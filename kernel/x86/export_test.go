@@ -19,3 +19,10 @@ func (c *CPU) DecodedOps(f func(op string)) {
 		}
 	}
 }
+
+// DecodeLen decodes one instruction: its length, whether it is a known one, and whether it ends a block.
+func DecodeLen(b []byte) (n int, known, ends bool) {
+	in := decodeInst(b)
+	var l lowering
+	return in.Len, in.gap == gapNone, l.ends(&in)
+}
