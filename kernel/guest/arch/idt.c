@@ -103,6 +103,7 @@ void cpu_init(void)
 	wrmsrl(MSR_FS_BASE, 0);
 	wrmsrl(MSR_KERNEL_GS_BASE, 0);
 	syscall_init();
+	mmgrab(&init_mm);			/* each CPU's idle task lends it to kernel threads; see cpu_init() of 6.1 */
 	current->active_mm = &init_mm;
 	enter_lazy_tlb(&init_mm, current);
 }
