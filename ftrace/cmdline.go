@@ -98,20 +98,42 @@ func (c *cmdlines) resize(n uint64) error {
 // recordsCmdline says whether names are saved: while a tracer or an event is active, unless record-cmd is off.
 func (t *Tracer) recordsCmdline() bool { return t.current.records && t.opt(optRecordCmd) }
 
-// saveTask notes the name of the task that has just been traced. Linux does so at the next task switch, so a task that
-// was traced and has not yet been switched shows as <...> there, and here by its name.
-func (t *Tracer) saveTask(c *kernel.VCPU, pid int32) {
-	task := c.CurrentAddr()
-	s := savedTask{pid, hot{t.m}.comm(task + t.lay.comm)}
+// saveTask notes the name of the task that has just been traced on c. Linux does so at the next task switch, so a task
+// that has not been switched since shows as <...> there, and here by its name. A name can change while a task runs
+// (execve), so it is read again when the next task is traced here, and when the names are printed.
+func (t *Tracer) saveTask(c *kernel.VCPU, task uint64, pid int32) {
 	p := &t.cpu[c.ID]
-	if s == p.saved {
+	if p.saved.task == task && p.saved.pid == pid {
 		return
 	}
-	p.saved = s
-	t.cmdline.save(s)
-	if t.opt(optRecordTgid) && pid != 0 {
-		t.tgids[pid] = hot{t.m}.i32(task + t.lay.tgid)
+	t.saveAgain(p)
+	p.saved = tracedTask{task, pid}
+	t.saveAgain(p)
+}
+
+// saveAgain reads the name of the last task traced on a CPU, if it is still there.
+func (t *Tracer) saveAgain(p *cpuState) {
+	mem, task := hot{t.m}, p.saved.task
+	if task == 0 || mem.i32(task+t.lay.pid) != p.saved.pid {
+		return
 	}
+	t.cmdline.save(savedTask{p.saved.pid, mem.comm(task + t.lay.comm)})
+	if t.opt(optRecordTgid) && p.saved.pid != 0 {
+		t.tgids[p.saved.pid] = mem.i32(task + t.lay.tgid)
+	}
+}
+
+// freshNames brings the names up to date before they are printed.
+func (t *Tracer) freshNames() {
+	for i := range t.cpu {
+		t.saveAgain(&t.cpu[i])
+	}
+}
+
+// tracedTask is the last task that was traced on a CPU.
+type tracedTask struct {
+	task uint64 // its task_struct, 0: none
+	pid  int32
 }
 
 func (t *Tracer) tgidText(b []byte) []byte {

@@ -116,7 +116,10 @@ func eventID(h *Handle, b []byte) ([]byte, error) {
 	return fmt.Appendf(b, "%d\n", coreEvent(h.Arg).ID), nil
 }
 
-func savedCmdlines(h *Handle, b []byte) ([]byte, error) { return h.T.cmdline.text(b), nil }
+func savedCmdlines(h *Handle, b []byte) ([]byte, error) {
+	h.T.freshNames()
+	return h.T.cmdline.text(b), nil
+}
 
 func savedTgids(h *Handle, b []byte) ([]byte, error) { return h.T.tgidText(b), nil }
 

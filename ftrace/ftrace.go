@@ -36,7 +36,7 @@ type cpuState struct {
 	off     bool  // taken out by tracing_cpumask
 	busy    uint8 // contexts that are inside the function tracer; see recursion
 	recurse uint64
-	saved   savedTask // the last task whose comm was saved here
+	saved   tracedTask
 }
 
 // Tracer is one trace instance with its rings: Linux's trace_array.

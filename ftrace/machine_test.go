@@ -118,11 +118,14 @@ func mustRead(tb testing.TB, t *Tracer, path string) string {
 	return s
 }
 
-// readHostname makes kscoped read a file through the guest's VFS.
-func readHostname(tb testing.TB, t *Tracer) {
+// work makes kscoped write and read a file through the guest's VFS.
+func work(tb testing.TB, t *Tracer) {
 	tb.Helper()
-	_, err := t.m.ReadFile("/etc/hostname")
-	must(tb, err)
+	must(tb, t.m.WriteFile("/file", []byte("guest\n"), false))
+	got, err := t.m.ReadFile("/file")
+	if must(tb, err); string(got) != "guest\n" {
+		tb.Fatalf("/file: %q", got)
+	}
 }
 
 const emptyTrace = `# tracer: %s
@@ -147,7 +150,7 @@ func TestTrace(t *testing.T) {
 	}
 	must(t, tr.Filter("vfs_*"))
 	must(t, tr.Set("function"))
-	readHostname(t, tr)
+	work(t, tr)
 	must(t, tr.Off())
 	text := tr.Text(-1)
 	n := tr.Stats(0).Entries + tr.Stats(1).Entries + tr.Stats(2).Entries + tr.Stats(3).Entries
@@ -162,7 +165,7 @@ func TestTrace(t *testing.T) {
 			t.Errorf("line %q", l)
 		}
 	}
-	if uint64(len(lines)) != n || !strings.Contains(text, ": vfs_read <-") {
+	if uint64(len(lines)) != n || !strings.Contains(text, ": vfs_open <-path_openat") {
 		t.Errorf("%d lines, %d entries:\n%s", len(lines), n, text)
 	}
 	must(t, tr.Clear())
@@ -178,7 +181,7 @@ func TestSameBytes(t *testing.T) {
 		tr := boot(t, kernel.Config{Seed: seed})
 		must(t, tr.Set("function"))
 		must(t, tr.m.Hot(0b1111, 50))
-		readHostname(t, tr)
+		work(t, tr)
 		return tr.Text(-1)
 	}
 	a, b, c := run(1), run(1), run(2)
@@ -193,25 +196,25 @@ func TestSameBytes(t *testing.T) {
 // TestTwoOps: a site that two ops want goes through the list, and back to the trampoline of the one that stays.
 func TestTwoOps(t *testing.T) {
 	tr := boot(t, kernel.Config{})
-	must(t, tr.Filter("vfs_read"))
+	must(t, tr.Filter("vfs_open"))
 	must(t, tr.Set("function"))
 	var hits int
 	read := tr.filtered(t)
 	o := &Ops{Name: "test", Gate: "function_trace_call", Filter: NewHash(read.IP), Call: func(*kernel.VCPU, uint64, uint64, uint64) { hits++ }}
 	must(t, tr.m.Do("registering", func(*kernel.VCPU) error { return tr.Sites().Register(o) }))
-	if got := mustRead(t, tr, "enabled_functions"); !strings.HasPrefix(got, "vfs_read (2)       ->arch_ftrace_ops_list_func+0x0/0x") {
+	if got := mustRead(t, tr, "enabled_functions"); !strings.HasPrefix(got, "vfs_open (2)       ->arch_ftrace_ops_list_func+0x0/0x") {
 		t.Errorf("enabled_functions: %q", got)
 	}
-	readHostname(t, tr)
+	work(t, tr)
 	n := tr.FunctionCounts()[read.IP]
 	if hits == 0 || n != uint64(hits) {
 		t.Errorf("%d hits of one op, %d of the other", hits, n)
 	}
 	must(t, tr.m.Do("unregistering", func(*kernel.VCPU) error { return tr.Sites().Unregister(o) }))
 	if b, want := tr.bytesAt(t, read.IP), call(read.IP, tr.ops.Trampoline()); b != want {
-		t.Errorf("vfs_read: % x, want % x", b, want)
+		t.Errorf("vfs_open: % x, want % x", b, want)
 	}
-	readHostname(t, tr)
+	work(t, tr)
 	if hits != int(n) {
 		t.Error("an op is called after it is gone")
 	}
@@ -232,14 +235,14 @@ func (t *Tracer) filtered(tb testing.TB) *Record {
 func TestFork(t *testing.T) {
 	tr := boot(t, kernel.Config{})
 	must(t, tr.Set("function"))
-	readHostname(t, tr)
+	work(t, tr)
 	m := tr.m.Fork(7)
 	n, _ := Of(m)
 	before := tr.Text(-1)
 	if n.Text(-1) != before {
 		t.Error("the fork's trace differs")
 	}
-	readHostname(t, n)
+	work(t, n)
 	if tr.Text(-1) != before {
 		t.Error("the fork traces into its parent")
 	}
@@ -289,7 +292,6 @@ func groundTruth(t *testing.T, overhead kernel.Overhead, overwrite string) {
 	must(t, tr.WriteFile("options/overwrite", overwrite, false))
 	lost := map[uint64]uint64{}
 	tr.OnLost(func(l Loss) { lost[l.IP]++ })
-	must(t, tr.m.Hot(0b1111, 0))
 	for _, r := range tr.Sites().Records() {
 		tr.m.CountEntries(r.IP)
 	}
@@ -299,8 +301,9 @@ func groundTruth(t *testing.T, overhead kernel.Overhead, overwrite string) {
 		entries[r.IP] = tr.m.Entries(r.IP)
 	}
 	tr.on = true
-	for range 400 {
-		readHostname(t, tr)
+	for n := 0; n < 2000 && truth(t, tr)["schedule"]-start["schedule"] < 3000; n++ {
+		must(t, tr.m.Hot(0b1111, 20)) // four kthreads are made, run and exit
+		work(t, tr)
 	}
 	tr.on = false
 	ring := tr.FunctionCounts()
@@ -320,25 +323,28 @@ func groundTruth(t *testing.T, overhead kernel.Overhead, overwrite string) {
 	if written+dropped != total {
 		t.Errorf("%d written + %d dropped, %d calls", written, dropped, total)
 	}
-	end := truth(t, tr)
+	end, checked := truth(t, tr), 0
 	for name, n := range end {
-		if name == "kscope_hot" && overhead == kernel.OverheadModel && overwrite == "1" {
-			t.Logf("kscope_hot: %d", n-start[name])
-		}
 		syms := tr.m.Symbols().ByName(name)
 		if len(syms) != 1 {
 			continue
 		}
 		if r, ok := tr.sites.At(syms[0].Addr); ok {
-			// A CPU can stand between a function's entry and its incq.
-			if calls := ring[r.IP] + lost[r.IP]; absDiff(calls, n-start[name]) > uint64(tr.m.NumCPU()) {
+			// A CPU can stand between a function's entry and its incq. What the compiler inlined counts itself in the guest,
+			// and no tracer can see it.
+			calls, own := ring[r.IP]+lost[r.IP], n-start[name]
+			if len(tr.m.Types().Inlined(name)) > 0 {
+				own = min(own, calls)
+			}
+			if absDiff(calls, own) > uint64(tr.m.NumCPU()) {
 				t.Errorf("%s: the guest counts %d, tracing %d", name, n-start[name], calls)
 			}
+			checked++
 		}
 	}
 	switches := end["schedule"] - start["schedule"]
 	t.Logf("%d calls, %d overwritten, %d dropped, %d calls of schedule", total, over, dropped, switches)
-	if switches < 2000 || (overwrite == "1") != (over > 0) || (overwrite == "0") != (dropped > 0) {
+	if checked < 5 || switches < 2000 || (overwrite == "1") != (over > 0) || (overwrite == "0") != (dropped > 0) {
 		t.Errorf("the run proves little: %d switches, %d overwritten, %d dropped", switches, over, dropped)
 	}
 }
@@ -389,27 +395,27 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
+// BenchmarkFunctionEvent is what tracing adds to each call of kscope_hot on the host: a run with the tracer less one without.
 func BenchmarkFunctionEvent(b *testing.B) {
-	// What tracing adds to each call of kscope_hot on the host: the run with the tracer minus the run without.
-	calls := func(trace bool) (ns float64) {
-		tr := boot(b, kernel.Config{CPUs: 1})
+	run := func(b *testing.B, trace bool) {
+		tr := boot(b, kernel.Config{CPUs: 2})
 		if trace {
 			must(b, tr.Filter("kscope_hot"))
 			must(b, tr.Set("function"))
 		}
-		must(b, tr.m.Hot(1, 0))
 		hot := tr.m.Symbols().MustLookup("kscope_hot")
 		tr.m.CountEntries(hot)
+		must(b, tr.m.Hot(0b10, 0))
+		start := tr.m.Entries(hot)
 		b.ResetTimer()
-		tr.m.Run(kernel.Until{Time: tr.m.Now() + uint64(b.N)*300})
+		tr.m.Run(kernel.Until{Cond: func() bool { return tr.m.Entries(hot)-start >= uint64(b.N) }})
 		b.StopTimer()
-		return float64(b.Elapsed().Nanoseconds()) / float64(max(1, tr.m.Entries(hot)))
+		if n := tr.Stats(1).Written; trace && n < uint64(b.N) {
+			b.Fatalf("%d calls, %d events", b.N, n)
+		}
 	}
-	plain := calls(false)
-	b.ResetTimer()
-	traced := calls(true)
-	b.ReportMetric(traced-plain, "ns/event")
-	b.ReportMetric(plain, "ns/call")
+	b.Run("plain", func(b *testing.B) { run(b, false) })
+	b.Run("traced", func(b *testing.B) { run(b, true) })
 }
 
 func BenchmarkPatch500(b *testing.B) {
@@ -428,7 +434,7 @@ func BenchmarkPatch500(b *testing.B) {
 func BenchmarkTraceText(b *testing.B) {
 	tr := boot(b, kernel.Config{})
 	must(b, tr.Set("function"))
-	must(b, tr.m.Hot(0b1111, 0))
+	must(b, tr.m.Hot(0b1110, 0))
 	tr.m.Run(kernel.Until{Time: tr.m.Now() + 20e6})
 	lines := 0
 	for b.Loop() {

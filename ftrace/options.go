@@ -177,6 +177,6 @@ func (t *Tracer) setFunctionTrace(on bool) error {
 // forgetSaved makes each CPU save its task's name again.
 func (t *Tracer) forgetSaved() {
 	for i := range t.cpu {
-		t.cpu[i].saved = savedTask{}
+		t.cpu[i].saved = tracedTask{}
 	}
 }

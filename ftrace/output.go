@@ -20,6 +20,7 @@ type printer struct {
 }
 
 func newPrinter(t *Tracer) *printer {
+	t.freshNames()
 	p := &printer{t: t, started: map[int]bool{}}
 	p.Sym = p.symbol
 	return p

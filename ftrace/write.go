@@ -17,8 +17,7 @@ const (
 )
 
 // header makes the common part of a record, as tracing_gen_ctx_irq_test does in kernel/trace/trace.c.
-func (t *Tracer) header(c *kernel.VCPU, id uint16) event.Header {
-	task, pc := c.CurrentAddr(), c.PreemptCount()
+func (t *Tracer) header(c *kernel.VCPU, id uint16, task uint64, pc uint32) event.Header {
 	mem := hot{t.m}
 	h := event.Header{Type: id, PID: mem.i32(task + t.lay.pid), Preempt: uint8(min(pc&0xff, 15))}
 	if c.IRQsOff() {
@@ -71,10 +70,10 @@ func (t *Tracer) reserve(c *kernel.VCPU, n int) ([]byte, bool) {
 }
 
 // commit closes it and does what Linux does for each event: note the task's name, wake readers.
-func (t *Tracer) commit(c *kernel.VCPU, pid int32) {
+func (t *Tracer) commit(c *kernel.VCPU, task uint64, pid int32) {
 	t.cpu[c.ID].ring.Commit()
 	if t.recordsCmdline() {
-		t.saveTask(c, pid)
+		t.saveTask(c, task, pid)
 	}
 	if t.wait.pending {
 		t.wait.pending = false
@@ -89,18 +88,19 @@ func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) boo
 	if !ok {
 		return false
 	}
-	h := t.header(c, id)
+	task := c.CurrentAddr()
+	h := t.header(c, id, task, c.PreemptCount())
 	h.Put(d)
 	fill(d)
-	t.commit(c, h.PID)
+	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
 	return true
 }
 
 // traceFunction is function_trace_call.
 func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
-	p := &t.cpu[c.ID]
-	bit := context(c.PreemptCount())
+	p, pc := &t.cpu[c.ID], c.PreemptCount()
+	bit := context(pc)
 	if p.busy&bit != 0 {
 		p.recurse++
 		t.tellLost(c, "recursion", ip)
@@ -111,9 +111,10 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 	}
 	p.busy |= bit
 	if d, ok := t.reserve(c, event.FunctionSize); ok {
-		h := t.header(c, event.IDFunction)
+		task := c.CurrentAddr()
+		h := t.header(c, event.IDFunction, task, pc)
 		event.PutFunction(d, h, ip, parent)
-		t.commit(c, h.PID)
+		t.commit(c, task, h.PID)
 		c.Charge(costEvent)
 	} else if t.on && !p.off {
 		t.tellLost(c, "dropped", ip)
@@ -141,9 +142,10 @@ func (t *Tracer) mark(c *kernel.VCPU, text []byte) (int, error) {
 	if !ok {
 		return 0, kernel.EBADF
 	}
-	h := t.header(c, event.IDPrint)
+	task := c.CurrentAddr()
+	h := t.header(c, event.IDPrint, task, c.PreemptCount())
 	event.PutPrint(d, h, t.markIP, text)
-	t.commit(c, h.PID)
+	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
 	return len(text), nil
 }
@@ -157,10 +159,11 @@ func (t *Tracer) markRaw(c *kernel.VCPU, data []byte) (int, error) {
 	if !ok {
 		return 0, kernel.EBADF
 	}
-	h := t.header(c, event.IDRawData)
+	task := c.CurrentAddr()
+	h := t.header(c, event.IDRawData, task, c.PreemptCount())
 	h.Put(d)
 	clear(d[8+copy(d[8:], data):])
-	t.commit(c, h.PID)
+	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
 	return len(data), nil
 }
