@@ -275,3 +275,71 @@ func TestInlined(t *testing.T) {
 		t.Error("vfs_read was not inlined")
 	}
 }
+
+// The embedded image, read as a whole: symbols and lines for every function, layouts for the structs that tools name.
+func TestImageSymbols(t *testing.T) {
+	img, err := LoadImage(nil)
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"vfs_read", "vfs_write", "do_sys_openat2", "schedule", "kmalloc", "kfree", "handle_mm_fault", "__schedule"} {
+		rows := img.Syms.ByName(name)
+		if len(rows) != 1 || !rows[0].Text() {
+			t.Errorf("%s: %+v", name, rows)
+			continue
+		}
+		f, ok := img.Types.Func(name, rows[0].Addr)
+		if !ok || f.Addr != rows[0].Addr && !strings.Contains(name, ".") {
+			t.Errorf("%s has no prototype: %+v", name, f)
+		}
+	}
+	if f, ok := img.Types.Func("vfs_read", 0); !ok || f.String() != "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)" {
+		t.Errorf("vfs_read is %v", f)
+	}
+	funcs, rows, lines := 0, 0, 0
+	frames, err := img.Types.frames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range img.Syms.All() {
+		if !s.Text() || s.ELFSize == 0 || s.Addr >= img.gateStart && s.Addr < img.gateEnd {
+			continue
+		}
+		funcs++
+		if frames.row(s.Addr).ok {
+			rows++
+		} else {
+			t.Logf("no unwind rows: %s", s.Name)
+		}
+		if _, _, ok := img.Types.Line(s.Addr); ok {
+			lines++
+		}
+	}
+	t.Logf("%d functions, %d with unwind rows, %d with lines", funcs, rows, lines)
+	if rows*100 < funcs*99 || lines*100 < funcs*99 {
+		t.Errorf("%d functions: %d with unwind rows, %d with lines", funcs, rows, lines)
+	}
+}
+
+func BenchmarkDWARFIndex(b *testing.B) {
+	img, err := LoadImage(nil)
+	if err != nil {
+		b.Skip(err)
+	}
+	for b.Loop() {
+		if NewTypes(img.ELF).Struct("task_struct") == nil {
+			b.Skip("no task_struct")
+		}
+	}
+}
+
+func BenchmarkSymbolAt(b *testing.B) {
+	img, err := LoadImage(nil)
+	if err != nil {
+		b.Skip(err)
+	}
+	at := img.Syms.MustLookup("vfs_read") + 5
+	for b.Loop() {
+		img.Syms.At(at)
+	}
+}
