@@ -26,6 +26,9 @@ type VCPU struct {
 	apic  apic
 	cont  []continuation // pending "call guest f, then gate g"
 	own   bool           // the running gate has set RIP itself
+
+	lastGate uint64 // the gate that this CPU ran last, and its functions
+	lastFns  []Gate
 }
 
 // Machine is the machine this CPU is part of.
