@@ -2,18 +2,21 @@ package x86
 
 import "strings"
 
-// OpNames lists the uops there are, but for superinstructions, which are made of them.
-func OpNames() []string { return opNames[:firstSuper] }
+// OpNames lists the uops there are.
+func OpNames() []string { return opNames[:] }
 
 // DecodedOps calls f with the uop of everything that the CPU's memory holds decoded: in the fast form, then in the
-// precise one.
+// precise one. A superinstruction is named, and its first uop too, whose number it took.
 func (c *CPU) DecodedOps(f func(op string)) {
 	for _, pg := range c.cache.pages {
 		for _, b := range pg.blocks {
 			for _, list := range [][]uop{b.code.fast, b.code.precise} {
 				for i := range list {
-					first, _, _ := strings.Cut(opNames[list[i].op], "_then_")
-					f(first)
+					name := opNames[list[i].op]
+					f(name)
+					if first, _, ok := strings.Cut(name, "_then_"); ok {
+						f(first)
+					}
 				}
 			}
 		}
