@@ -50,7 +50,7 @@ static int kernel_init(void *unused)
 	do_initcall_level(__initcall_start, __initcall1_start);
 	smp_init();
 	sched_init_smp();
-	cpumask_copy(&current->cpus_mask, cpu_possible_mask);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	do_initcall_level(__initcall1_start, __initcall_end);
 	pr_info("Run /init as init process\n");
 	last_pid = 99;

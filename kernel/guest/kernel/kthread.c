@@ -117,6 +117,7 @@ int kthreadd(void *unused)
 {
 	set_task_comm(current, "kthreadd");
 	ignore_signals(current);		/* its children reap themselves */
+	set_cpus_allowed_ptr(current, cpu_possible_mask);	/* the first task is bound to CPU 0 by init_idle() */
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (list_empty(&kthread_create_list))
