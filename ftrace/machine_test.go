@@ -111,6 +111,38 @@ func TestPatch(t *testing.T) {
 	}
 }
 
+// TestPatchBatches: 500 sites are two batches of three steps, and every CPU passes a serialising point after each step.
+func TestPatchBatches(t *testing.T) {
+	tr := boot(t, kernel.Config{})
+	h := NewHash()
+	for _, r := range tr.Sites().Records()[:500] {
+		h.Add(r.IP)
+	}
+	tr.ops.Filter = h
+	before := len(tr.m.Text().Patches())
+	must(t, tr.Set("function"))
+	patches := tr.m.Text().Patches()[before:]
+	sites := 0
+	for _, p := range patches {
+		sites += len(p.Pokes)
+		if len(p.Steps) != 3 || len(p.Skipped) != 0 || !p.Done {
+			t.Errorf("a batch of %d sites: %d steps, %d skipped, done %v", len(p.Pokes), len(p.Steps), len(p.Skipped), p.Done)
+		}
+		for _, s := range p.Steps {
+			seen := map[int]bool{}
+			for _, a := range s.Acks {
+				seen[a.CPU] = true
+			}
+			if len(seen) != tr.m.NumCPU() {
+				t.Errorf("step %s: only CPUs %v have synced", s.Kind, seen)
+			}
+		}
+	}
+	if len(patches) != 2 || sites != 500 {
+		t.Errorf("%d batches, %d sites", len(patches), sites)
+	}
+}
+
 func mustRead(tb testing.TB, t *Tracer, path string) string {
 	tb.Helper()
 	s, err := t.ReadFile(path)

@@ -189,7 +189,7 @@ func (s *Sites) enabledText(b []byte) []byte {
 		b = fmt.Appendf(b, "%s (%d)%s    ", r.symbol(), r.refs, flag)
 		if o := r.only; o != nil {
 			fn := syms.Format(s.gateAddr(o))
-			b = fmt.Appendf(b, "\ttramp: %s (%s) ->%s", syms.Format(o.tramp), fn, fn)
+			b = fmt.Appendf(b, "\ttramp: 0x%x (%s) ->%s", o.tramp, fn, fn) // %pS has no name for it in 6.1
 		} else if list, ok := syms.Lookup("arch_ftrace_ops_list_func"); ok {
 			b = fmt.Appendf(b, " ->%s", syms.Format(list))
 		}

@@ -120,6 +120,9 @@ func (s *Sites) copyTemplate(t *template, name string, gate, id uint64) (uint64,
 	copy(b[t.call:], c[:])
 	binary.LittleEndian.PutUint64(b[word:], id)
 	s.m.ShadowWrite(va, b)
+	if like, ok := s.m.Symbols().Lookup(t.name); ok {
+		s.m.ShadowLike(va, like) // stacks unwind through the copy
+	}
 	return va, nil
 }
 
