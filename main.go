@@ -164,7 +164,7 @@ func (p *program) banner() string {
 	return strings.Join([]string{
 		"kscope: ftrace on an emulated kernel, the same every time",
 		fmt.Sprintf("machine: %d CPUs, %d MiB, seed %d, boots at first use (kernel.boot() for another)", cpus, mem, p.opts.machine.Seed),
-		"demo() shows a first trace in ten statements",
+		"demo() shows a first trace, statement by statement",
 		"help() lists what there is, x? explains x, Tab completes, Ctrl-D leaves",
 	}, "\n") + "\n"
 }

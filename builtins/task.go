@@ -47,10 +47,25 @@ func (t *task) CompareSameType(op syntaxToken, y starlark.Value, _ int) (bool, e
 func (t *task) find() (kernel.Task, bool) {
 	for _, k := range t.g.M.Tasks() {
 		if k.Pid == t.pid && (t.addr == 0 || k.Addr == t.addr) {
+			k.State |= t.g.exitState(k.Addr)
 			return k, true
 		}
 	}
 	return kernel.Task{}, false
+}
+
+// exitState is task_struct.exit_state: a dead task that its parent has not asked for is a zombie.
+func (g *Guest) exitState(task uint64) uint32 {
+	typ, err := g.M.Types().ByName("struct task_struct")
+	if err != nil {
+		return 0
+	}
+	f, err := kernel.NewObj(g.M, typ, task).Field("exit_state")
+	if err != nil {
+		return 0
+	}
+	n, _ := f.Uint()
+	return uint32(n)
 }
 
 // object is the task_struct.

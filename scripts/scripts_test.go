@@ -51,24 +51,37 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
+// transcript is the block that README opens with.
+var transcript = regexp.MustCompile("(?s)```\n\\$ cat scripts/quickstart.star\n.*?```\n")
+
 // TestQuickstartInReadme: README opens with what the quickstart prints.
 func TestQuickstartInReadme(t *testing.T) {
+	var want strings.Builder
+	want.WriteString("```\n")
+	for _, part := range []struct{ command, file string }{
+		{"cat scripts/quickstart.star", "quickstart.star"},
+		{"go run . run scripts/quickstart.star", "quickstart.out"},
+	} {
+		text, err := os.ReadFile(part.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.WriteString("$ " + part.command + "\n" + string(text))
+	}
+	want.WriteString("```\n")
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("quickstart.out")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := os.ReadFile("quickstart.star")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range [][]byte{want, script} {
-		if !strings.Contains(string(readme), strings.TrimRight(string(text), "\n")) {
-			t.Errorf("README.md does not show:\n%s", text)
+	if *update {
+		text := transcript.ReplaceAllLiteral(readme, []byte(want.String()))
+		if err := os.WriteFile("../README.md", text, 0o644); err != nil {
+			t.Fatal(err)
 		}
+		return
+	}
+	if got := string(transcript.Find(readme)); got != want.String() {
+		t.Errorf("README.md and the quickstart differ (go test ./scripts -update):\n%s", lang.Diff(want.String(), got))
 	}
 }
 
