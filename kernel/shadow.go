@@ -13,6 +13,7 @@ const shadowBase = 0xffffffffc0200000
 type ShadowText struct {
 	Addr, Size uint64
 	Name       string
+	Like       uint64 // the code that it is a copy of, for the unwinder; 0: none
 }
 
 // shadow allocates first fit from a list sorted by address; pieces are 16-byte aligned.
@@ -38,8 +39,28 @@ func (m *Machine) ShadowAlloc(n int, name string) (uint64, error) {
 	}
 	m.shadow.pieces = append(m.shadow.pieces, ShadowText{})
 	copy(m.shadow.pieces[i+1:], m.shadow.pieces[i:])
-	m.shadow.pieces[i] = ShadowText{at, uint64(n), name}
+	m.shadow.pieces[i] = ShadowText{Addr: at, Size: uint64(n), Name: name}
+	m.syms.Add(Sym{Name: name, Addr: at, Size: uint64(n), Kind: 't', Section: shadowSection, Module: "__builtin__kscope"})
 	return at, nil
+}
+
+// shadowSection is what Sym.Section says of shadow text.
+const shadowSection = ".shadow"
+
+// ShadowLike says that the piece at va is a copy of the code at template, so that stacks unwind through it by the rows of
+// the original.
+func (m *Machine) ShadowLike(va, template uint64) {
+	if i := m.shadowAt(va); i >= 0 {
+		m.shadow.pieces[i].Like = template
+	}
+}
+
+// unwindAlias is Unwinder.Alias.
+func (m *Machine) unwindAlias(pc uint64) (uint64, bool) {
+	if i := m.shadowAt(pc); i >= 0 && m.shadow.pieces[i].Like != 0 {
+		return m.shadow.pieces[i].Like + pc - m.shadow.pieces[i].Addr, true
+	}
+	return 0, false
 }
 
 // ShadowFree gives a piece back. Its bytes become int3, so that a stray jump is seen.
@@ -53,6 +74,7 @@ func (m *Machine) ShadowFree(va uint64) {
 		b[j] = 0xcc
 	}
 	m.ShadowWrite(va, b)
+	m.syms.Remove(va)
 	m.shadow.pieces = append(m.shadow.pieces[:i], m.shadow.pieces[i+1:]...)
 }
 

@@ -6,14 +6,15 @@ import (
 	"kscope/kernel/x86"
 )
 
-// Unwinder is the machine's unwinder. Tracers that copy text or hijack return addresses set its hooks, also on a fork.
+// Unwinder is the machine's unwinder. Tracers that hijack return addresses set its RetAddr, also on a fork.
 func (m *Machine) Unwinder() *Unwinder {
 	if m.unw == nil {
 		t, err := m.img.Types.frames()
 		if err != nil { // a foreign image: stacks then end at their first frame
 			t = &frameTable{}
 		}
-		m.unw = &Unwinder{table: t, rows: map[uint64]*row{}, leaf: [2]uint64{m.img.gateStart, m.img.gateEnd}}
+		m.unw = &Unwinder{table: t, rows: map[uint64]*row{}, leaf: [2]uint64{m.img.gateStart, m.img.gateEnd},
+			Alias: m.unwindAlias}
 	}
 	return m.unw
 }

@@ -191,7 +191,8 @@ func sizeSyms(rows []Sym, end uint64) {
 // Fork is the table for a fork of the machine.
 func (s *Symbols) Fork() *Symbols { return &Symbols{base: s.base, added: slices.Clone(s.added)} }
 
-// Add names text or data that appeared at run time: trampolines, slots, modules. Ranges do not overlap.
+// Add names text or data that appeared at run time: trampolines, slots, modules. Ranges do not overlap; a row of the same
+// address and name replaces the old one.
 func (s *Symbols) Add(row Sym) {
 	if row.Kind == 0 {
 		row.Kind = 't'
@@ -200,6 +201,10 @@ func (s *Symbols) Add(row Sym) {
 		row.ELFSize = row.Size
 	}
 	i := sort.Search(len(s.added), func(i int) bool { return s.added[i].Addr >= row.Addr })
+	if i < len(s.added) && s.added[i].Addr == row.Addr && s.added[i].Name == row.Name {
+		s.added[i] = row
+		return
+	}
 	s.added = slices.Insert(s.added, i, row)
 }
 

@@ -148,7 +148,7 @@ func (u *Unwinder) outermost(pc uint64) bool {
 
 // entry completes a frame that was interrupted.
 func (u *Unwinder) entry(mem Memory, next *Frame, at [nDW]uint64) error {
-	next.Exact = true // no call is in front of it
+	next.Exact = true   // no call is in front of it
 	if at[dwRIP] == 0 { // a few instructions around SYSCALL and SYSRET: nothing is on the stack yet, rcx holds the RIP
 		next.User = next.PC < 1<<63
 		return nil
