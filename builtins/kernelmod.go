@@ -47,6 +47,8 @@ func kernelMethods() []method {
 			doc: "Reads a NUL-terminated string of at most max bytes."},
 		{name: "poke", sig: "(addr, data, naive = False)", fn: kernelPoke,
 			doc: "Changes text the way Linux does: int3, sync, tails, sync, heads, sync.\nnaive = True writes byte by byte with no protocol while other CPUs run: they may execute torn instructions."},
+		{name: "hot", sig: "(cpus, calls = 0)", fn: kernelHot,
+			doc: "Starts kthreads hot/N on a list of CPUs that call kscope_hot without end, or calls times: a function to patch under load."},
 		{name: "disasm", sig: "(x, n = 8, bytes = True, marks = True) -> string", fn: kernelDisasm,
 			doc: "Disassembles n instructions at x. marks tell ftrace call sites, what patched them, and int3s."},
 		{name: "patches", sig: "() -> [Patch]", fn: kernelPatches,

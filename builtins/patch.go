@@ -43,14 +43,14 @@ func (g *Guest) stepRecord(s kernel.PatchStep) starlark.Value {
 	stale := func(w kernel.StaleWindow) starlark.Value {
 		return &record{typ: "Stale", fields: []field{{"cpu", num(w.CPU)}, {"addr", unum(w.Addr)}, {"start", unum(w.Start)}, {"end", unum(w.End)}}}
 	}
-	return &record{typ: "Step", text: stepText(s), fields: []field{
+	return &record{typ: "Step", text: g.stepText(s), fields: []field{
 		{"kind", str(s.Kind)}, {"time", unum(s.Time)}, {"cpu", num(s.CPU)},
 		{"pid", num(s.Task.Pid)}, {"comm", str(s.Task.Comm)},
 		{"writes", list(s.Writes, write)}, {"acks", list(s.Acks, ack)}, {"hits", list(s.Hits, ack)}, {"stale", list(s.Stale, stale)},
 	}}
 }
 
-func ackText(a kernel.Ack) string { return fmt.Sprintf("cpu%d at %s", a.CPU, seconds(a.Time)) }
+func ackText(a kernel.Ack) string { return fmt.Sprintf("cpu%d %s", a.CPU, nanos(a.Time)) }
 
 // patchText tells the story of one batch.
 func (g *Guest) patchText(p *kernel.Patch) string {
@@ -64,34 +64,61 @@ func (g *Guest) patchText(p *kernel.Patch) string {
 		fmt.Fprintf(&b, "  %016x %s: % x -> % x by %s\n", poke.Addr, g.M.Symbols().Format(poke.Addr), poke.Old, poke.New, poke.By)
 	}
 	for _, s := range p.Steps {
-		fmt.Fprintf(&b, "  %s\n", stepText(s))
+		fmt.Fprintf(&b, "  %s\n", g.stepText(s))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func stepText(s kernel.PatchStep) string {
+// stepText is one moment of a patch: who wrote what, and who saw it.
+func (g *Guest) stepText(s kernel.PatchStep) string {
 	who := "the host"
 	if s.CPU >= 0 {
 		who = fmt.Sprintf("cpu%d %s-%d", s.CPU, s.Task.Comm, s.Task.Pid)
 	}
-	text := fmt.Sprintf("%-7s at %s by %s: %s", s.Kind, seconds(s.Time), who, plural(len(s.Writes), "write"))
-	for _, part := range []struct {
-		what string
-		acks []kernel.Ack
-	}{{"synced", s.Acks}, {"int3 hit", s.Hits}} {
-		for i, a := range part.acks {
-			sep := ", "
-			if i == 0 {
-				sep = "; " + part.what + ": "
-			}
-			text += sep + ackText(a)
-		}
+	what := plural(len(s.Writes), "write")
+	if len(s.Writes) == 1 {
+		w := s.Writes[0]
+		what = fmt.Sprintf("% x -> % x at %s", w.Old, w.New, g.M.Symbols().Format(w.Addr))
 	}
-	for _, w := range s.Stale {
-		text += fmt.Sprintf("; cpu%d held %#x", w.CPU, w.Addr)
+	text := fmt.Sprintf("%-7s %s by %s: %s", s.Kind, nanos(s.Time), who, what)
+	for i, a := range s.Acks {
+		text += lead(i, "synced") + ackText(a)
+	}
+	for i, h := range foldHits(s.Hits) {
+		text += lead(i, "int3 hit") + h
+	}
+	for i, w := range s.Stale {
+		text += lead(i, "old bytes held") + fmt.Sprintf("cpu%d", w.CPU)
 	}
 	return text
 }
+
+// lead is what stands before item i of a list with a title.
+func lead(i int, title string) string {
+	if i == 0 {
+		return "; " + title + ": "
+	}
+	return ", "
+}
+
+// foldHits counts the hits of each CPU, in the order of the first.
+func foldHits(hits []kernel.Ack) []string {
+	times := map[int]int{}
+	var order []kernel.Ack
+	for _, h := range hits {
+		if times[h.CPU]++; times[h.CPU] == 1 {
+			order = append(order, h)
+		}
+	}
+	var out []string
+	for _, h := range order {
+		out = append(out, fmt.Sprintf("cpu%d %s from %s", h.CPU, plural(times[h.CPU], "time"), nanos(h.Time)))
+	}
+	return out
+}
+
+// nanos prints ns with all nine digits: the steps of a patch are closer than a microsecond.
+func nanos(ns uint64) string { return fmt.Sprintf("%d.%09d", ns/1e9, ns%1e9) }
 
 func plural(n int, noun string) string {
 	if n == 1 {

@@ -201,3 +201,32 @@ func (g *Guest) wait(c *call, p *process, prog string, timeout int64) (starlark.
 		"code": num(code), "out": str(p.out.String()), "err": str(p.err.String()),
 	}), nil
 }
+
+// kernelHot implements kernel.hot.
+func kernelHot(c *call) (starlark.Value, error) {
+	var list starlark.Iterable
+	var calls starlark.Value
+	if err := c.unpack("cpus", &list, "calls?", &calls); err != nil {
+		return nil, err
+	}
+	n, err := c.positive("calls", calls)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	var mask uint64
+	it := list.Iterate()
+	defer it.Done()
+	var v starlark.Value
+	for it.Next(&v) {
+		bit, err := c.cpuMask(v)
+		if err != nil {
+			return nil, err
+		}
+		mask |= bit
+	}
+	err = c.g.guard(func() error { return c.g.M.Hot(mask, n) })
+	return starlark.None, c.fail(err, "", nil)
+}
