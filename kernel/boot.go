@@ -112,6 +112,10 @@ func (p *pageTables) alloc() uint64 {
 	return pa
 }
 
+// tableFlags are those of entries that point to tables. They count as accessed from the start: who walks them first, a
+// probe's trampoline or the guest, must leave no trace.
+const tableFlags = mem.P | mem.RW | mem.A
+
 // set maps va at pa with a leaf at level 1 (4 KiB) or 2 (2 MiB).
 func (p *pageTables) set(va, pa uint64, level int, flags uint64) {
 	table := p.root
@@ -119,7 +123,7 @@ func (p *pageTables) set(va, pa uint64, level int, flags uint64) {
 		at := table + va>>(12+9*(l-1))&511*8
 		e := p.phys.U64(at)
 		if e&mem.P == 0 {
-			e = p.alloc() | mem.P | mem.RW
+			e = p.alloc() | tableFlags
 			p.phys.PutU64(at, e)
 		}
 		table = e &^ (mem.PageSize - 1)
@@ -153,7 +157,7 @@ func (m *Machine) mapKernel(pt *pageTables) {
 	// get their first page later (Linux syncs them: sync_global_pgds).
 	for i := uint64(256); i < 512; i++ {
 		if at := pt.root + i*8; pt.phys.U64(at)&mem.P == 0 {
-			pt.phys.PutU64(at, pt.alloc()|mem.P|mem.RW)
+			pt.phys.PutU64(at, pt.alloc()|tableFlags)
 		}
 	}
 }

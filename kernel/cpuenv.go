@@ -31,6 +31,9 @@ func (v *VCPU) CPUID(_ *x86.CPU, leaf, sub uint32) (a, b, c, d uint32, ok bool) 
 	return 0, 0, 0, 0, false
 }
 
+// KeepDeadStack says that probes may leave nothing behind below the stack pointer.
+func (v *VCPU) KeepDeadStack() bool { return v.m.cfg.Overhead == OverheadNone }
+
 // costCodeStore is the machine clear that a store to text costs its CPU, in ns.
 const costCodeStore = 100
 

@@ -113,9 +113,10 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// TestNoEffect: with OverheadNone a patched site changes neither the schedule nor any counted instruction.
+// TestNoEffect: with OverheadNone a patched site changes neither the schedule nor any counted instruction nor any byte of
+// the state, dead stack included.
 func TestNoEffect(t *testing.T) {
-	var rolls []uint64
+	var rolls, states []uint64
 	for _, patch := range []bool{false, true} {
 		m := boot(t, Config{Overhead: OverheadNone})
 		site, ok := m.SymAddr("kscope_hot")
@@ -132,27 +133,33 @@ func TestNoEffect(t *testing.T) {
 		m.Run(Until{Time: m.Now() + 1e6})
 		calls := uint64(0)
 		if patch {
-			// call gate; ret: the smallest trampoline.
-			va, err := m.ShadowAlloc(6, "trampoline")
+			// A trampoline that stores like the real ones: sub rsp, 168; mov [rsp+80], rax; call gate; mov rax, [rsp+80];
+			// add rsp, 168; ret
+			code := []byte{0x48, 0x81, 0xec, 168, 0, 0, 0, 0x48, 0x89, 0x44, 0x24, 80}
+			va, err := m.ShadowAlloc(64, "trampoline")
 			if err != nil {
 				t.Fatal(err)
 			}
 			gate := m.img.gates["function_trace_call"]
-			m.gates[gate] = []Gate{func(c *VCPU) uint64 { calls++; c.Charge(100); return c.CPU.Reg(regAX) }}
-			m.ShadowWrite(va, append(relCall(va, gate), 0xc3))
+			m.gates[gate] = []Gate{func(c *VCPU) uint64 { calls++; c.Charge(100); return 0 }}
+			code = append(code, relCall(va+uint64(len(code)), gate)...)
+			m.ShadowWrite(va, append(code, 0x48, 0x8b, 0x44, 0x24, 80, 0x48, 0x81, 0xc4, 168, 0, 0, 0, 0xc3))
 			if err := m.Do("arm", func(*VCPU) error {
 				return m.text.Queue("test", []Poke{{Addr: site, Old: nop, New: relCall(site, va)}})
 			}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		rolls = append(rolls, roll(m, 3e6))
+		rolls, states = append(rolls, roll(m, 3e6)), append(states, m.StateHash())
 		if patch && calls < 1000 {
 			t.Errorf("the trampoline ran %d times", calls)
 		}
 	}
 	if rolls[0] != rolls[1] {
 		t.Error("the schedule differs with a probe in place")
+	}
+	if states[0] != states[1] {
+		t.Error("the state differs with a probe in place")
 	}
 }
 

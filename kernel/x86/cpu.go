@@ -50,7 +50,8 @@ type CPU struct {
 	env   Env
 	cache *cache
 	archState
-	win window
+	win  window
+	kept kept // see deadstack.go
 
 	stop   bool
 	irq    bool
@@ -138,6 +139,9 @@ func New(id int, phys *mem.Phys, env Env) *CPU {
 // attach joins the CPU to the code cache of its memory and empties its own caches.
 func (c *CPU) attach() {
 	c.cache = cacheOf(c.phys)
+	if k, ok := c.env.(StackKeeper); ok && k.KeepDeadStack() {
+		c.cache.low.shadow = c.env.Shadow
+	}
 	c.cache.cpus = append(c.cache.cpus, c)
 	c.flushTLB()
 	c.setCPL(c.cpl)

@@ -19,6 +19,8 @@ type lowering struct {
 	off  uint16
 	next uint64 // address behind the instruction
 	need bool   // its flags
+
+	shadow func(va uint64) bool // set when the dead stack is kept across shadow text
 }
 
 func (l *lowering) reset(co *code) {

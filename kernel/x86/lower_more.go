@@ -212,9 +212,12 @@ func (l *lowering) transfer(call bool) {
 	switch a := in.Args[0].(type) {
 	case x86asm.Rel:
 		l.relTarget()
-		if call {
+		switch {
+		case call && l.shadow != nil && !l.co.shadow && l.shadow(l.co.tva):
+			l.emit(o_scall, uop{imm: l.next})
+		case call:
 			l.emit(o_call, uop{imm: l.next})
-		} else {
+		default:
 			l.emit(o_jmp, uop{})
 		}
 		return

@@ -99,6 +99,8 @@ func (l *lowering) one() {
 	case lowRet:
 		if n, ok := in.Args[0].(x86asm.Imm); ok {
 			l.emit(o_ret_i, uop{imm: uint64(uint16(n))})
+		} else if l.shadow != nil && l.co.shadow {
+			l.emit(o_sret, uop{})
 		} else {
 			l.emit(o_ret, uop{})
 		}

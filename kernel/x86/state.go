@@ -9,6 +9,7 @@ type State struct {
 	RFLAGS uint64
 	arch   archState
 	win    window
+	kept   kept
 	Insns  uint64
 	Exc    Exception
 	irq    bool
@@ -23,7 +24,7 @@ type State struct {
 
 // SaveState returns the CPU's state, between two Runs.
 func (c *CPU) SaveState() State {
-	s := State{R: c.r, RIP: c.rip, RFLAGS: c.Flags(), arch: c.archState, win: c.win, Insns: c.Insns, Exc: c.Exc,
+	s := State{R: c.r, RIP: c.rip, RFLAGS: c.Flags(), arch: c.archState, win: c.win, kept: c.kept, Insns: c.Insns, Exc: c.Exc,
 		irq: c.irq, pendDB: c.pendDB, stale: c.StaleInsns, int3: c.Int3Hits}
 	if b := c.cur; b != nil && !b.dead && c.ku > 0 {
 		s.inBlock, s.curVA, s.curIdx = true, b.start, b.code.precise[c.ku].idx
@@ -40,7 +41,7 @@ func (c *CPU) LoadState(s State) {
 // adopt is LoadState without a flush of what is still empty.
 func (c *CPU) adopt(s State) {
 	c.r, c.rip = s.R, s.RIP
-	c.archState, c.win = s.arch, s.win
+	c.archState, c.win, c.kept = s.arch, s.win, s.kept
 	c.SetFlags(s.RFLAGS)
 	c.Insns, c.Exc = s.Insns, s.Exc
 	c.irq, c.pendDB = s.irq, s.pendDB

@@ -15127,6 +15127,8 @@ var slowOps = [numOps]func(*CPU, *uop) int{
 	(*CPU).opLoope,
 	(*CPU).opLoopne,
 	(*CPU).opGate,
+	(*CPU).opShadowCall,
+	(*CPU).opShadowRet,
 	(*CPU).opGP,
 	(*CPU).opIO,
 	(*CPU).opLoopCX,
