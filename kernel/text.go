@@ -259,7 +259,9 @@ func (t *Text) stored(v *VCPU, pa uint64, n int) {
 		s = t.begin(t.naive.patch, "naive", v)
 		old := make([]byte, n)
 		t.m.phys.ReadAt(pa, old)
-		s.Writes = append(s.Writes, PatchWrite{Addr: pa - t.naive.pa + t.naive.va, Old: old})
+		at := pa - t.naive.pa
+		will := t.naive.patch.Pokes[0].New[at : at+uint64(n)]
+		s.Writes = append(s.Writes, PatchWrite{Addr: t.naive.va + at, Old: old, New: will})
 	}
 	t.hold(s, pa+kernelBase, n, v)
 	if len(s.Stale) > 0 {
