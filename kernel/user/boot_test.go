@@ -273,3 +273,50 @@ func BenchmarkSyscall(b *testing.B) {
 	}
 	b.ReportMetric(float64(m.Insns()-insns)/float64(b.N), "insns/op")
 }
+
+// The same seed gives the same run to the last slice, also in parallel with other machines; another seed another one.
+func TestSameSeedSameRun(t *testing.T) {
+	run := func(seed uint64) (string, uint64) {
+		m, h := boot(t, kernel.Config{Seed: seed})
+		hash := uint64(14695981039346656037)
+		m.SetSliceHook(func(v *kernel.VCPU) {
+			for _, x := range []uint64{uint64(v.ID), v.Now(), v.CPU.RIP()} {
+				hash = (hash ^ x) * 1099511628211
+			}
+		})
+		var out bytes.Buffer
+		pid, err := h.Spawn(Program{Name: "tree", Main: tree}, nil, kernel.Streams{Out: &out, Err: &out})
+		if err == nil {
+			_, err = m.Wait(pid)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return out.String(), hash
+	}
+	want, first := run(11)
+	type result struct {
+		out  string
+		hash uint64
+	}
+	results := make(chan result)
+	for i := range 4 {
+		go func() {
+			out, hash := run(11 + uint64(i%2))
+			results <- result{out, hash}
+		}()
+	}
+	same := 0
+	for range 4 {
+		r := <-results
+		if r.out != want {
+			t.Errorf("output %q, want %q", r.out, want)
+		}
+		if r.hash == first {
+			same++
+		}
+	}
+	if same != 2 {
+		t.Errorf("%d of 4 runs are like the first: two have its seed, two another", same)
+	}
+}

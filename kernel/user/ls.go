@@ -238,8 +238,14 @@ func (l *lsRun) long(list []lsEntry) {
 	}
 	var rows [][]string
 	var width [5]int
+	var dev [2]int // of the numbers of devices
 	for _, e := range list {
-		row := l.row(e)
+		if major, minor, ok := e.st.device(); ok {
+			dev = [2]int{max(dev[0], len(major)), max(dev[1], len(minor))}
+		}
+	}
+	for _, e := range list {
+		row := l.row(e, dev)
 		for i := range width {
 			width[i] = max(width[i], len(row[i+1]))
 		}
@@ -253,8 +259,14 @@ func (l *lsRun) long(list []lsEntry) {
 	}
 }
 
+// device is the numbers of a device node.
+func (st *Stat) device() (major, minor string, ok bool) {
+	t := st.Mode & modeType
+	return fmt.Sprint(st.Rdev >> 8 & 0xfff), fmt.Sprint(st.Rdev&0xff | st.Rdev>>12&0xfff00), t == modeChr || t == modeBlk
+}
+
 // row is mode, inode ("" without -i), links, owner, group, size, date, name.
-func (l *lsRun) row(e lsEntry) []string {
+func (l *lsRun) row(e lsEntry, dev [2]int) []string {
 	st := &e.st
 	if e.bad {
 		return []string{"??????????", "", "?", "?", "?", "?", "           ?", e.name}
@@ -264,8 +276,8 @@ func (l *lsRun) row(e lsEntry) []string {
 		ino = fmt.Sprint(st.Ino)
 	}
 	size := l.size(st.Size, st.Size)
-	if t := st.Mode & modeType; t == modeChr || t == modeBlk {
-		size = fmt.Sprintf("%d, %3d", st.Rdev>>8&0xfff, st.Rdev&0xff|st.Rdev>>12&0xfff00)
+	if major, minor, ok := st.device(); ok {
+		size = fmt.Sprintf("%*s, %*s", dev[0], major, dev[1], minor)
 	}
 	name := e.name + l.mark(e)
 	if st.Mode&modeType == modeLnk {
