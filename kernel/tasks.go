@@ -50,21 +50,21 @@ func (m *Machine) stuck() Stop {
 	return m.stopAt(m.cpus[0], StopDeadlock, m.Blocked())
 }
 
-// Blocked says for each user task and kthread what it waits for, one line each; kthreads that sleep idly are counted only.
+// Blocked says for each task what it waits for, one line each; kernel threads that wait for work are counted only.
 func (m *Machine) Blocked() string {
 	var b strings.Builder
 	b.WriteString("every CPU is halted and no interrupt will ever come\n")
 	idle := 0
 	for _, t := range m.Tasks() {
 		where := m.blockedAt(t)
-		if t.Pid < 100 && strings.Contains(where, "kthread") || t.StateChar() == 'I' {
-			idle++
+		if frames := strings.Split(where, " <- "); len(frames) > 1 && (frames[1] == "kthread" || frames[1] == "ret_from_fork") {
+			idle++ // it sleeps in its own main loop
 			continue
 		}
 		fmt.Fprintf(&b, "  %-16s pid %-5d %c %s\n", t.Comm, t.Pid, t.StateChar(), where)
 	}
 	if idle > 0 {
-		fmt.Fprintf(&b, "  and %d kthreads that wait for work\n", idle)
+		fmt.Fprintf(&b, "  and %d kernel threads that wait for work\n", idle)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
