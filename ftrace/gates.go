@@ -1,10 +1,6 @@
 package ftrace
 
-import (
-	"strings"
-
-	"kscope/kernel"
-)
+import "kscope/kernel"
 
 // registerGates binds the guest's calls to this tracer; a fork does it again on its machine.
 func (t *Tracer) registerGates() {
@@ -191,15 +187,4 @@ func (fs *FS) gateReadable(c *kernel.VCPU) uint64 {
 	}
 	fs.t.wait.pending = true
 	return 0
-}
-
-// Waiting names the files that are open for blocking reads, for the report of a machine in which nothing can run.
-func (fs *FS) Waiting() string {
-	var names []string
-	for fd := uint64(1); fd <= fs.lastFD; fd++ {
-		if h := fs.open[fd]; h != nil && h.File.Ready != nil && !h.File.Ready(h) {
-			names = append(names, strings.Replace(h.File.Path, "*", h.Arg, 1))
-		}
-	}
-	return strings.Join(names, ", ")
 }

@@ -32,7 +32,7 @@ func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
 }
 
 // hot reads guest memory on the path of every event. It is the package's only unsafe: kernel.HostPtr costs a fifth of
-// kernel.Read, and it is called for each field, since two fields may lie in frames far apart on the host.
+// kernel.Read. Two fields of a task may lie in frames far apart on the host, so a pointer serves one page.
 type hot struct{ m *kernel.Machine }
 
 func (h hot) u32(va uint64) uint32 {
@@ -44,11 +44,24 @@ func (h hot) u32(va uint64) uint32 {
 
 func (h hot) i32(va uint64) int32 { return int32(h.u32(va)) }
 
-// comm reads 16 bytes, which slab alignment keeps in one frame or which straddle two.
+// task reads what each event's header needs of a task_struct: one translation when it lies in one page, as most do.
+func (h hot) task(va uint64, l *taskLayout) (flags uint32, pid int32, migrate uint32) {
+	last := max(l.flags, l.pid, l.migrate) + 4
+	if va&4095+last > 4096 {
+		return h.u32(va + l.flags), h.i32(va + l.pid), h.u32(va + l.migrate)
+	}
+	p := h.m.HostPtr(va)
+	if p == nil {
+		return 0, 0, 0
+	}
+	return *(*uint32)(unsafe.Add(p, l.flags)), *(*int32)(unsafe.Add(p, l.pid)), *(*uint32)(unsafe.Add(p, l.migrate))
+}
+
+// comm reads a task's name, which may straddle two pages.
 func (h hot) comm(va uint64) (c [16]byte) {
 	if va&4095 <= 4096-16 {
 		if p := h.m.HostPtr(va); p != nil {
-			return *(*[16]byte)(unsafe.Pointer(p))
+			return *(*[16]byte)(p)
 		}
 	}
 	_ = h.m.Read(va, c[:])

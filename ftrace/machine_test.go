@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kscope/kernel"
+	"kscope/kernel/x86"
 )
 
 // snaps is shared by the tests so that each configuration boots once.
@@ -249,6 +250,57 @@ func TestTwoOps(t *testing.T) {
 	work(t, tr)
 	if hits != int(n) {
 		t.Error("an op is called after it is gone")
+	}
+}
+
+// TestRegs: an op that asks for all registers sees a whole struct pt_regs as of the function's first instruction, whether
+// it has the site for itself or shares it, and the traced function runs on as if nothing had been.
+func TestRegs(t *testing.T) {
+	tr := boot(t, kernel.Config{})
+	regs := tr.m.Types().Struct("pt_regs")
+	if regs == nil {
+		t.Fatal("no struct pt_regs")
+	}
+	must(t, tr.Filter("vfs_open"))
+	open := tr.filtered(t)
+	hits := 0
+	o := &Ops{Name: "regs", Gate: "function_trace_call", Regs: true, Filter: NewHash(open.IP)}
+	o.Call = func(c *kernel.VCPU, ip, parent, at uint64) {
+		hits++
+		get := func(name string) uint64 {
+			x, err := tr.m.U64(at + uint64(regs.Field(name).Offset))
+			must(t, err)
+			return x
+		}
+		if ret, err := tr.m.U64(get("sp")); err != nil || ret != parent {
+			t.Errorf("sp = %#x holds %#x, not the return address %#x", get("sp"), ret, parent)
+		}
+		if get("ip") != ip+siteSize || ip != open.IP {
+			t.Errorf("ip %#x, site %#x", get("ip"), ip)
+		}
+		// The trampoline does not change callee-saved registers before the call.
+		for name, r := range map[string]int{"bx": x86.RBX, "bp": x86.RBP, "r12": x86.R12, "r13": x86.R13, "r14": x86.R14, "r15": x86.R15} {
+			if get(name) != c.CPU.Reg(r) {
+				t.Errorf("%s: %#x, CPU %#x", name, get(name), c.CPU.Reg(r))
+			}
+		}
+		if name, err := tr.m.U64(get("di")); err != nil || name == 0 || get("flags")&0x202 != 0x202 {
+			t.Errorf("di %#x, flags %#x", get("di"), get("flags"))
+		}
+	}
+	must(t, tr.m.Do("registering", func(*kernel.VCPU) error { return tr.Sites().Register(o) }))
+	if got := mustRead(t, tr, "enabled_functions"); !strings.HasPrefix(got, "vfs_open (1) R    \ttramp: 0x") {
+		t.Errorf("enabled_functions: %q", got)
+	}
+	work(t, tr)
+	alone := hits
+	must(t, tr.Set("function"))
+	if got := mustRead(t, tr, "enabled_functions"); !strings.HasPrefix(got, "vfs_open (2) R     ->arch_ftrace_ops_list_func+0x0/0x") {
+		t.Errorf("enabled_functions: %q", got)
+	}
+	work(t, tr)
+	if alone == 0 || hits != 2*alone || tr.FunctionCounts()[open.IP] != uint64(alone) {
+		t.Errorf("%d hits alone, %d in all, %d events", alone, hits, tr.FunctionCounts()[open.IP])
 	}
 }
 

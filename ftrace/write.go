@@ -18,8 +18,8 @@ const (
 
 // header makes the common part of a record, as tracing_gen_ctx_irq_test does in kernel/trace/trace.c.
 func (t *Tracer) header(c *kernel.VCPU, id uint16, task uint64, pc uint32) event.Header {
-	mem := hot{t.m}
-	h := event.Header{Type: id, PID: mem.i32(task + t.lay.pid), Preempt: uint8(min(pc&0xff, 15))}
+	flags, pid, migrate := hot{t.m}.task(task, &t.lay)
+	h := event.Header{Type: id, PID: pid, Preempt: uint8(min(pc&0xff, 15))}
 	if c.IRQsOff() {
 		h.Flags |= event.IRQsOff
 	}
@@ -35,14 +35,14 @@ func (t *Tracer) header(c *kernel.VCPU, id uint16, task uint64, pc uint32) event
 	if pc&(softirqMask&^softirqOffset) != 0 {
 		h.Flags |= event.BHOff
 	}
-	if mem.u32(task+t.lay.flags)&tifNeedResched != 0 {
+	if flags&tifNeedResched != 0 {
 		h.Flags |= event.NeedResched
 	}
 	if pc&noResched == 0 {
 		h.Flags |= event.PreemptResched
 	}
 	if t.lay.hasMigrate {
-		h.Preempt |= uint8(min(mem.u32(task+t.lay.migrate)&0xffff, 15)) << 4
+		h.Preempt |= uint8(min(migrate&0xffff, 15)) << 4
 	}
 	return h
 }
