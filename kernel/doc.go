@@ -17,7 +17,11 @@
 //	request.go   what the host asks of the guest kthread kscoped: calls, files; exec.go: programs
 //	fork.go      Fork and the snapshots of booted machines; hash.go: StateHash
 //	memory.go shadow.go counters.go console.go tasks.go panic.go errno.go cpuenv.go
-//	symbols.go dwarf.go obj.go unwind.go oops.go    names, types, stacks and reports
+//	symbols.go   kallsyms both ways; match.go: globs and did-you-mean
+//	dwarf.go     types and prototypes, parsed when asked for; cdecl.go spells them, line.go and inline.go add positions
+//	obj.go       typed reads through any Memory
+//	unwind.go    exact stacks from cfi.go's rows and stackeffect.go's view of inline assembly; stack.go: whose stack
+//	oops.go      reports in Linux's text; oopsreport.go: what they need of the machine
 //
 // The flow of Run:
 //  1. next picks the CPU with the least t (ties: the lowest id); a halted CPU counts with its next due time.

@@ -244,7 +244,15 @@ func (u *Unwinder) Walk(mem Memory, start Frame, fn func(*Frame) bool) error {
 	return fmt.Errorf("more than %d frames", maxFrames)
 }
 
+// readWord goes by U64 where the memory has that (CPUs and machines do), which allocates nothing.
 func readWord(mem Memory, va uint64) (uint64, error) {
+	if m, ok := mem.(interface{ U64(uint64) (uint64, error) }); ok {
+		v, err := m.U64(va)
+		if err != nil {
+			return 0, fmt.Errorf("reading the stack at %#x: %w", va, err)
+		}
+		return v, nil
+	}
 	var b [8]byte
 	if err := mem.Read(va, b[:]); err != nil {
 		return 0, fmt.Errorf("reading the stack at %#x: %w", va, err)

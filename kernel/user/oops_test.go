@@ -179,3 +179,26 @@ func TestGuestPanic(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkWalk(b *testing.B) {
+	m, h := boot(b, kernel.Config{Seed: 4})
+	if _, err := h.Spawn(Program{Name: "tree", Main: tree}, nil, kernel.Streams{}); err != nil {
+		b.Fatal(err)
+	}
+	c := m.VCPU(0)
+	for range 20_000 {
+		m.Run(kernel.Until{Insns: 37})
+		n := 0
+		if c.CPU.CPL() == 0 && c.Walk(func(*kernel.Frame) bool { n++; return true }) == nil && n >= 8 {
+			break
+		}
+	}
+	frames := 0
+	for b.Loop() {
+		frames = 0
+		if err := c.Walk(func(*kernel.Frame) bool { frames++; return true }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(frames), "frames")
+}
