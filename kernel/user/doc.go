@@ -25,6 +25,10 @@
 // them to a fresh coroutine when the copy first runs: nothing of a coroutine is ever copied. While that happens
 // Sys.Replaying is true and programs mute their effects on the host.
 //
+// The commands print what GNU coreutils 9.1 prints (user_test.go holds them against the host's). They differ in how they get
+// there: no loader and locale calls at the start, newfstatat where coreutils has statx, one write for a whole message, no
+// fadvise64; --help is our own. There are no signal handlers yet: a signal kills or is ignored.
+//
 // All methods belong to the machine's goroutine. `go` statements are banned in this package, and programs must not call
 // Run, Do or anything else that drives the machine.
 package user
