@@ -27,7 +27,7 @@ var files = [...]File{
 		Partial: "options of what is not there yet keep their state: EINVAL"},
 	{Path: "per_cpu/*/buffer_size_kb", Mode: 0o640, Each: cpuNames, Text: cpuBufferSize, Write: writeBufferSize, Doc: "KiB of this CPU's ring"},
 	{Path: "per_cpu/*/stats", Mode: 0o440, Each: cpuNames, Text: cpuStats, Doc: "counters of this CPU's ring"},
-	{Path: "per_cpu/*/trace", Mode: 0o640, Each: cpuNames, Open: openTrace, Read: readTrace, Write: acceptAll, Doc: "as trace, of this CPU"},
+	{Path: "per_cpu/*/trace", Mode: 0o640, Each: cpuNames, Open: openTrace, Read: readTrace, Write: accept, Close: closeTrace, Doc: "as trace, of this CPU"},
 	{Path: "per_cpu/*/trace_pipe", Mode: 0o440, Each: cpuNames, Open: openPipe, Read: readPipe, Ready: pipeReady, Close: closePipe,
 		Doc: "as trace_pipe, of this CPU"},
 	{Path: "per_cpu/*/trace_pipe_raw", Mode: 0o440, Each: cpuNames, Open: openRaw, Read: readRaw, Ready: rawReady, Close: closePipe,
@@ -44,7 +44,7 @@ var files = [...]File{
 	{Path: "set_ftrace_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose functions are traced, when not all are",
 		Partial: "no function-fork"},
 	{Path: "timestamp_mode", Mode: 0o440, Text: constText("[delta] absolute\n"), Doc: "how times are kept in the ring"},
-	{Path: "trace", Mode: 0o640, Open: openTrace, Read: readTrace, Write: acceptAll, Doc: "the events, as text; > trace clears them",
+	{Path: "trace", Mode: 0o640, Open: openTrace, Read: readTrace, Write: accept, Close: closeTrace, Doc: "the events, as text; > trace clears them",
 		Partial: "no latency format"},
 	{Path: "trace_clock", Mode: 0o640, Text: clockText, Write: writeClock, Doc: "the clock of the events; a change clears them",
 		Partial: "perf, mono, mono_raw and boot are the CPU's virtual time, as local"},
@@ -62,9 +62,8 @@ func constText(s string) func(h *Handle, b []byte) ([]byte, error) {
 	return func(_ *Handle, b []byte) ([]byte, error) { return append(b, s...), nil }
 }
 
-// accept takes any write for nothing, as the kernel's stubs do; acceptAll is the same for files that clear at open.
-func accept(_ *Handle, p []byte) (int, error)    { return len(p), nil }
-func acceptAll(_ *Handle, p []byte) (int, error) { return len(p), nil }
+// accept takes any write for nothing, as tracing_write_stub does: what matters was done at open.
+func accept(_ *Handle, p []byte) (int, error) { return len(p), nil }
 
 func cpuNames(t *Tracer) (names []string) {
 	for i := range t.cpu {

@@ -55,7 +55,18 @@ func openTrace(h *Handle) error {
 		}
 	}
 	if h.Readable() {
-		h.state = h.T.newTraceReader(h.CPU)
+		r := h.T.newTraceReader(h.CPU)
+		if r.pauses = h.T.opt(optPauseOnTrace); r.pauses {
+			h.T.stops++
+		}
+		h.state = r
+	}
+	return nil
+}
+
+func closeTrace(h *Handle) error {
+	if r, ok := h.state.(*traceReader); ok && r.pauses {
+		h.T.stops--
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ type Tracer struct {
 	guest  guestView
 
 	on       bool // tracing_on
+	stops    int  // open trace files that stop tracing: pause-on-trace
 	expanded bool // the rings have their full size
 	current  *tracerType
 	options  options

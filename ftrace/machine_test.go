@@ -315,6 +315,28 @@ func (t *Tracer) filtered(tb testing.TB) *Record {
 	return nil
 }
 
+// TestPauseOnTrace: with the option, nothing is recorded while trace is open for reading.
+func TestPauseOnTrace(t *testing.T) {
+	tr := boot(t, kernel.Config{})
+	c := tr.m.VCPU(0)
+	for _, on := range []string{"0", "1"} {
+		must(t, tr.WriteFile("options/pause-on-trace", on, false))
+		h, err := tr.fs.Open(c, "trace", 0)
+		must(t, err)
+		want := error(nil)
+		if on == "1" {
+			want = kernel.EBADF
+		}
+		if _, err := tr.mark(c, []byte("open")); err != want {
+			t.Errorf("pause-on-trace %s: %v", on, err)
+		}
+		must(t, h.Close())
+		if _, err := tr.mark(c, []byte("closed")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestFork: a fork of a tracing machine goes on tracing, by itself.
 func TestFork(t *testing.T) {
 	tr := boot(t, kernel.Config{})

@@ -3,10 +3,11 @@ package ftrace
 // traceReader makes the file trace, chunk by chunk: the header, then an event a line. It does not consume, and it follows
 // the rings while they grow, so that reading all of it need not end when the reading is traced.
 type traceReader struct {
-	cpu   int
-	p     *printer
-	m     *merger
-	begun bool
+	cpu    int
+	p      *printer
+	m      *merger
+	begun  bool
+	pauses bool // tracing is stopped until it is closed
 }
 
 func (t *Tracer) newTraceReader(cpu int) *traceReader {

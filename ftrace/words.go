@@ -10,8 +10,7 @@ import (
 // words splits what is written to a file into blank-separated words, over several writes: the last word of a write is
 // kept until a blank follows or the file is closed. See trace_get_user in kernel/trace/trace.c.
 type words struct {
-	buf  []byte
-	skip bool
+	buf []byte
 }
 
 // maxWord is the longest word (FTRACE_BUFF_MAX - 2: the longest symbol with module and offset).

@@ -63,11 +63,14 @@ func context(pc uint32) uint8 {
 // reserve opens an event of n bytes on c's CPU; false when tracing is off or the ring refuses it.
 func (t *Tracer) reserve(c *kernel.VCPU, n int) ([]byte, bool) {
 	p := &t.cpu[c.ID]
-	if !t.on || p.off {
+	if !t.records(p) {
 		return nil, false
 	}
 	return p.ring.Reserve(t.now(c), n)
 }
+
+// records says whether a CPU's ring takes events.
+func (t *Tracer) records(p *cpuState) bool { return t.on && !p.off && t.stops == 0 }
 
 // commit closes it and does what Linux does for each event: note the task's name, wake readers.
 func (t *Tracer) commit(c *kernel.VCPU, task uint64, pid int32) {
@@ -116,7 +119,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		event.PutFunction(d, h, ip, parent)
 		t.commit(c, task, h.PID)
 		c.Charge(costEvent)
-	} else if t.on && !p.off {
+	} else if t.records(p) {
 		t.tellLost(c, "dropped", ip)
 	}
 	p.busy &^= bit
