@@ -51,6 +51,25 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
+// TestSeeds: other numbers of CPUs and other seeds give the same program, with an empty home directory too.
+func TestSeeds(t *testing.T) {
+	exe := program(t)
+	first := ""
+	for i, flags := range []string{"--cpus=1", "--cpus=2 --seed=7", "--cpus=3 --seed=99", "--cpus=4 --seed=12345678901", "--cpus=16 --mem=128M"} {
+		cmd := exec.Command(exe, append(strings.Fields(flags), "run", "_path.star")...)
+		cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME=")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `"ksys_read", "vfs_read"`) {
+			t.Errorf("%s: %v\n%s", flags, err, out)
+		}
+		if i == 0 {
+			first = string(out)
+		} else if string(out) != first {
+			t.Errorf("%s: %s", flags, lang.Diff(first, string(out)))
+		}
+	}
+}
+
 // transcript is the block that README opens with.
 var transcript = regexp.MustCompile("(?s)```\n\\$ cat scripts/quickstart.star\n.*?```\n")
 
