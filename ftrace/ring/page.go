@@ -84,83 +84,86 @@ const (
 // item until f returns false. missed is the number of events lost before the page: -1 when the page does not say it.
 // It shares no code with the ring's own readers, which tests hold against it.
 func DecodePage(page []byte, f func(Entry) bool) (missed int64, err error) {
-	fail := func(at int, format string, args ...any) error {
-		return fmt.Errorf("%w: at %d: %s", ErrPage, at, fmt.Sprintf(format, args...))
-	}
 	if len(page) < HeaderSize {
-		return 0, fail(len(page), "no header")
+		return 0, badPage(len(page), "no header")
 	}
 	le := binary.LittleEndian
 	ts, commit := le.Uint64(page), le.Uint64(page[8:])
 	end := HeaderSize + int(commit&(1<<20-1))
 	switch {
 	case end > len(page):
-		return 0, fail(8, "commit %d in a page of %d bytes", end-HeaderSize, len(page))
+		return 0, badPage(8, "commit %d in a page of %d bytes", end-HeaderSize, len(page))
 	case commit&missedEvents == 0:
 	case commit&missedStored == 0:
 		missed = -1
 	case end+8 > len(page):
-		return 0, fail(8, "no room for the count of lost events")
+		return 0, badPage(8, "no room for the count of lost events")
 	default:
 		missed = int64(le.Uint64(page[end:]))
 	}
 	for at := HeaderSize; at < end; {
-		if end-at < 4 {
-			return missed, fail(at, "%d trailing bytes", end-at)
-		}
-		h := le.Uint32(page[at:])
-		e := Entry{Offset: at, Delta: uint64(h >> 5)}
-		kind, body, n := h&31, at+4, 0
-		word := func() (int, bool) {
-			if end-body < 4 {
-				return 0, false
-			}
-			return int(int32(le.Uint32(page[body:]))), true
-		}
-		switch {
-		case kind == 0 || kind == typePadding:
-			if kind == typePadding && e.Delta == 0 { // the end of the page
-				e.Kind, e.Data = Padding, page[at+4:end]
-				f(e)
-				return missed, nil
-			}
-			var ok bool
-			if n, ok = word(); !ok {
-				return missed, fail(at, "no length word")
-			}
-			if kind == typePadding {
-				e.Kind = Padding
-			}
-			body, n = body+4, n-4 // it counts itself
-			if n < 0 || n&3 != 0 {
-				return missed, fail(at, "length %d", n)
-			}
-		case kind == typeExtend || kind == typeTimeStamp:
-			hi, ok := word()
-			if !ok {
-				return missed, fail(at, "no upper delta")
-			}
-			e.Delta |= uint64(uint32(hi)) << 27
-			e.Kind, n = TimeExtend, 4
-			if kind == typeTimeStamp {
-				e.Kind = TimeStamp
-			}
-		default:
-			n = int(kind) * 4
-		}
-		if n > end-body {
-			return missed, fail(at, "event of %d bytes, %d left", n, end-body)
+		e, next, err := decodeEntry(page[:end], at)
+		if err != nil {
+			return missed, err
 		}
 		if e.Kind == TimeStamp {
 			ts = ts&^(1<<59-1) | e.Delta
 		} else {
 			ts += e.Delta
 		}
-		e.TS, e.Data = ts, page[body:body+n]
-		if !f(e) {
-			return missed, nil
+		if e.TS = ts; !f(e) {
+			break
 		}
-		at = body + n
+		at = next
 	}
 	return missed, nil
+}
+
+func badPage(at int, format string, args ...any) error {
+	return fmt.Errorf("%w: at %d: %s", ErrPage, at, fmt.Sprintf(format, args...))
+}
+
+// decodeEntry reads the item at an offset of a page that is cut behind its last event.
+func decodeEntry(page []byte, at int) (e Entry, next int, err error) {
+	le, left := binary.LittleEndian, len(page)-at
+	if left < 4 {
+		return e, 0, badPage(at, "%d trailing bytes", left)
+	}
+	h := le.Uint32(page[at:])
+	kind, body, n := h&31, at+4, 0
+	e = Entry{Offset: at, Delta: uint64(h >> 5)}
+	switch kind {
+	case typePadding:
+		e.Kind = Padding
+		if e.Delta == 0 { // the end of the page
+			e.Data = page[body:]
+			return e, len(page), nil
+		}
+		fallthrough
+	case 0, typeExtend, typeTimeStamp:
+		if left < 8 {
+			return e, 0, badPage(at, "no second word")
+		}
+		n = int(int32(le.Uint32(page[body:])))
+	}
+	switch kind {
+	case 0, typePadding:
+		body, n = body+4, n-4 // the length counts itself
+		if n < 0 || n&3 != 0 {
+			return e, 0, badPage(at, "length %d", n)
+		}
+	case typeExtend, typeTimeStamp:
+		e.Delta |= uint64(uint32(n)) << 27
+		e.Kind, n = TimeExtend, 4
+		if kind == typeTimeStamp {
+			e.Kind = TimeStamp
+		}
+	default:
+		n = int(kind) * 4
+	}
+	if n > len(page)-body {
+		return e, 0, badPage(at, "event of %d bytes, %d left", n, len(page)-body)
+	}
+	e.Data = page[body : body+n]
+	return e, body + n, nil
 }
