@@ -138,6 +138,31 @@ func TestEveryBuiltinIsTouched(t *testing.T) {
 	}
 }
 
+// TestEveryTracefsFileIsTouched: each file that tracefs/all.star finds is used by some other script. The files of other CPUs
+// and the plain options count by their kind: tracer/options.star prints them all.
+func TestEveryTracefsFileIsTouched(t *testing.T) {
+	files, err := os.ReadFile("tracefs/all.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := source(t)
+	event := regexp.MustCompile(`^events/ftrace/\w+/`)
+	for _, line := range strings.Split(string(files), "\n") {
+		file, _, _ := strings.Cut(line, " ")
+		switch {
+		case !strings.Contains(line, " ") || file == "True" || strings.HasPrefix(file, "options/"):
+			continue
+		case strings.HasPrefix(file, "per_cpu/"):
+			file = filepath.Base(file)
+		case event.MatchString(file):
+			file = "events/ftrace/function/" + filepath.Base(file)
+		}
+		if !strings.Contains(text, file) {
+			t.Errorf("no script uses %s", file)
+		}
+	}
+}
+
 // TestRowsAreDocumented: every row has a signature and a doc whose first line is a sentence.
 func TestRowsAreDocumented(t *testing.T) {
 	for _, table := range builtins.New(builtins.Config{}).Tables() {
