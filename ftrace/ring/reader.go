@@ -12,7 +12,7 @@ func (b *Buffer) swap() bool {
 			return true
 		}
 		h := b.headWord()
-		if b.readerSeq == c || h.seq() > c {
+		if h.seq() > c { // the commit page is the reader's
 			return false
 		}
 		if h.seq() == c && b.slots[c%uint64(len(b.slots))].Load().size() == 0 {

@@ -519,6 +519,44 @@ func BenchmarkIterate(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
 }
 
+// TestHelp stops a consumer in the middle of its swap, where the hammer seldom catches it: it has moved head, and its spare
+// is not in the slot yet. The writer that comes round to that slot puts it there; another slot is none of its business.
+func TestHelp(t *testing.T) {
+	b := New(3)
+	for i := range uint64(400) { // pages 0 to 2 hold events
+		b.Write(i, make([]byte, 24))
+	}
+	h, spare := b.headWord(), b.reader
+	taken, other := b.slots[0].Load(), b.slots[1].Load()
+	b.spare.Store(spare)
+	b.claim.Store(h.seq())
+	b.head.Store(uint64(h) + 2 | 1)
+	if p := b.free(h.seq() + 4); p != other || b.slots[0].Load() != taken {
+		t.Error("the writer helps with the wrong slot")
+	}
+	if p := b.free(h.seq() + 3); p != spare || b.slots[0].Load() != spare {
+		t.Error("the writer takes the consumer's page")
+	}
+	b.slots[0].Store(spare) // the consumer goes on
+	b.head.Store(uint64(h) + 2)
+	if p := b.free(h.seq() + 3); p != spare {
+		t.Error("the spare is gone")
+	}
+
+	// take itself: it claims before it moves head.
+	b = New(3)
+	for i := range uint64(400) {
+		b.Write(i, make([]byte, 24))
+	}
+	taken, spare = b.slots[0].Load(), b.reader
+	if p := b.take(b.headWord(), spare); p != taken || b.slots[0].Load() != spare || b.claim.Load() != 0 || b.headWord().pending() || b.headWord().seq() != 1 {
+		t.Errorf("take: claim %d, head %x", b.claim.Load(), b.headWord())
+	}
+	if b.take(0, taken) != nil {
+		t.Error("take with a head that has moved")
+	}
+}
+
 // TestHammerSlow has the machine's goroutine do its slow operations (stats, iteration, resize, reset, clone) while another
 // goroutine consumes: ids still rise, and the race detector is content.
 func TestHammerSlow(t *testing.T) {
