@@ -23,6 +23,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		exits: maps.Clone(m.exits), oopses: slices.Clip(m.oopses),
 	}
 	n.entries = m.entries.fork()
+	n.order = slices.Clone(m.order)
 	n.Seed(seed)
 	for _, v := range m.cpus {
 		c := &VCPU{ID: v.ID, m: n, state: v.state, off: v.off, seen: v.seen, apic: v.apic.fork(), cont: slices.Clone(v.cont)}

@@ -106,6 +106,7 @@ type Machine struct {
 	exits   map[int]int // exit codes of user tasks that nobody has asked for yet
 	oopses  []*OopsRecord
 	entries *entryCounters
+	order   []lockedWord // see order.go
 }
 
 // New makes a machine with its image loaded and nothing run: register gates and parts, then Boot.
@@ -121,6 +122,7 @@ func New(cfg Config) (*Machine, error) {
 	}
 	m := &Machine{cfg: cfg, img: img, syms: img.Syms.Fork(), phys: mem.NewPhys(cfg.Mem), exits: map[int]int{}, gates: map[uint64][]Gate{}}
 	m.entries = newEntryCounters()
+	m.order = make([]lockedWord, orderSize)
 	m.text = newText(m)
 	m.log.out = cfg.Console
 	for id := range cfg.CPUs {

@@ -241,3 +241,27 @@ func TestDo(t *testing.T) {
 		t.Errorf("Do's error: %v", err)
 	}
 }
+
+// TestOrder: a CPU that is behind waits with a locked access until the last one to the same word by another CPU is past.
+func TestOrder(t *testing.T) {
+	m := boot(t, Config{})
+	a, b := m.VCPU(0), m.VCPU(1)
+	const word = directMap + 0x1000
+	a.setNow(bootEnd + 900)
+	b.setNow(bootEnd + 500)
+	if !a.Locked(nil, word) || !a.Locked(nil, word+4) {
+		t.Error("the first access waits")
+	}
+	if b.Locked(nil, word) || b.Now() != bootEnd+901 {
+		t.Errorf("an early access goes on at %d", b.Now())
+	}
+	if !b.Locked(nil, word) || !b.Locked(nil, word+8) {
+		t.Error("after its wait the access waits again")
+	}
+	if a.Locked(nil, word) || a.Now() != bootEnd+902 {
+		t.Errorf("the release of a lock that another CPU has spun on is at %d", a.Now())
+	}
+	if !a.Locked(nil, word) {
+		t.Error("the release waits again")
+	}
+}

@@ -46,9 +46,10 @@ type CPU struct {
 	cur *block // where the next Run goes on: before its precise uop ku
 	ku  int
 
-	phys  *mem.Phys
-	env   Env
-	cache *cache
+	phys    *mem.Phys
+	env     Env
+	ordered Ordered // env, or nil
+	cache   *cache
 	archState
 	win  window
 	kept kept // see deadstack.go
@@ -142,6 +143,7 @@ func (c *CPU) attach() {
 	if k, ok := c.env.(StackKeeper); ok && k.KeepDeadStack() {
 		c.cache.low.shadow = c.env.Shadow
 	}
+	c.ordered, c.cache.low.ordered = c.env.(Ordered)
 	c.cache.cpus = append(c.cache.cpus, c)
 	c.flushTLB()
 	c.setCPL(c.cpl)

@@ -15,6 +15,8 @@ type inst struct {
 	x86asm.Inst
 	gap gap  // what x86asm lacks; if set, only Len counts
 	rep byte // the last of f2 and f3, or 0
+
+	locked bool // see ordered.go
 }
 
 // gap names an instruction that x86asm does not decode, or decodes wrongly.
@@ -96,12 +98,13 @@ func decodeInst(b []byte) inst {
 		}
 		return inst{Inst: x86asm.Inst{Len: 1}, gap: gapUD}
 	}
-	if b[n-min(n, 1)] == 0xf0 || n > 1 && hasLock(b[:n]) {
-		if !lockable(&in) {
-			return inst{Inst: x86asm.Inst{Len: 1}, gap: gapUD}
-		}
+	lock := hasLock(b[:n])
+	if lock && !lockable(&in) {
+		return inst{Inst: x86asm.Inst{Len: 1}, gap: gapUD}
 	}
-	return inst{Inst: in, rep: rep}
+	out := inst{Inst: in, rep: rep}
+	out.locked = out.isLocked(lock)
+	return out
 }
 
 // x86asmWantsMore reports whether b may be the start of a longer instruction: with some modrm byte behind it, it is one.

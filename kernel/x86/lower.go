@@ -20,7 +20,8 @@ type lowering struct {
 	next uint64 // address behind the instruction
 	need bool   // its flags
 
-	shadow func(va uint64) bool // set when the dead stack is kept across shadow text
+	shadow  func(va uint64) bool // set when the dead stack is kept across shadow text
+	ordered bool                 // Env is Ordered
 }
 
 func (l *lowering) reset(co *code) {
@@ -101,6 +102,7 @@ func (l *lowering) pass(entry bool) []uop {
 		l.idx = uint8(i)
 		l.next = l.co.va + uint64(l.off) + uint64(l.in.Len)
 		l.need = !l.opt || !l.dead[i]
+		l.order()
 		if l.opt && i == len(l.insts)-2 && l.fuse(l.in, &l.insts[i+1]) {
 			ended = true
 			break

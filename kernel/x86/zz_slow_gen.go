@@ -15129,6 +15129,7 @@ var slowOps = [numOps]func(*CPU, *uop) int{
 	(*CPU).opGate,
 	(*CPU).opShadowCall,
 	(*CPU).opShadowRet,
+	(*CPU).opLocked,
 	(*CPU).opGP,
 	(*CPU).opIO,
 	(*CPU).opLoopCX,

@@ -38,6 +38,12 @@
 #define smp_rmb()		barrier()
 #define smp_wmb()		barrier()
 #define smp_load_acquire(p)	({ typeof(*(p)) ___v = READ_ONCE(*(p)); barrier(); ___v; })
+/*
+ * A store of a constant that takes or releases a lock. The prefix is TSX's hint, ignored where there is no TSX; kscope
+ * orders such stores among its CPUs as it orders locked instructions (kernel/order.go).
+ */
+#define lock_store8(p, v)	asm volatile("xrelease movb %1,%0" : "=m"(*(u8 *)(p)) : "i"(v) : "memory")
+#define lock_store16(p, v)	asm volatile("xrelease movw %1,%0" : "=m"(*(u16 *)(p)) : "i"(v) : "memory")
 #define smp_store_release(p, v)	do { barrier(); WRITE_ONCE(*(p), v); } while (0)
 #define __stringify_1(x...)	#x
 #define __stringify(x...)	__stringify_1(x)

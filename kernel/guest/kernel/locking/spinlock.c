@@ -58,7 +58,7 @@ static __always_inline void queued_spin_lock_queue(struct qspinlock *lock)
 		cpu_relax();
 	if ((val & _Q_TAIL_MASK) == tail && try_cmpxchg(&lock->val, &val, _Q_LOCKED_VAL))
 		goto release;
-	WRITE_ONCE(*(u8 *)&lock->val, _Q_LOCKED_VAL);
+	lock_store8(&lock->val, _Q_LOCKED_VAL);
 	while (!(next = READ_ONCE(node->next)))
 		cpu_relax();
 	smp_store_release(&next->locked, 1);
@@ -85,7 +85,7 @@ void __lockfunc queued_spin_lock_slowpath(struct qspinlock *lock, u32 val)
 			} else {
 				while (READ_ONCE(lock->val) & _Q_LOCKED_MASK)
 					cpu_relax();
-				WRITE_ONCE(*(u16 *)&lock->val, _Q_LOCKED_VAL);
+				lock_store16(&lock->val, _Q_LOCKED_VAL);
 				return;
 			}
 		}
@@ -103,7 +103,7 @@ static __always_inline void queued_spin_lock(struct qspinlock *lock)
 
 static __always_inline void queued_spin_unlock(struct qspinlock *lock)
 {
-	smp_store_release((u8 *)&lock->val, 0);
+	lock_store8(&lock->val, 0);
 }
 
 void __lockfunc _raw_spin_lock(raw_spinlock_t *lock)
@@ -210,7 +210,7 @@ void __lockfunc _raw_write_lock_irq(rwlock_t *lock)
 
 void __lockfunc _raw_write_unlock_irq(rwlock_t *lock)
 {
-	smp_store_release((u8 *)&lock->cnts.counter, 0);
+	lock_store8(&lock->cnts.counter, 0);
 	local_irq_enable();
 	preempt_enable();
 }
