@@ -47,7 +47,9 @@ func (t *Tracer) gateProcessLocs(*kernel.VCPU) uint64 {
 // their own register it under that name.
 func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 	if o := s.own(c.Arg(2)); o != nil && o.registered {
+		s.inside++
 		o.Call(c, c.Arg(0), c.Arg(1), c.Arg(3))
+		s.inside--
 	}
 	c.Charge(costTrampoline)
 	return 0
@@ -55,7 +57,9 @@ func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 
 // gateList: void arch_ftrace_ops_list_func(ip, parent_ip, op, fregs).
 func (s *Sites) gateList(c *kernel.VCPU) uint64 {
+	s.inside++
 	s.listFunc(c, c.Arg(0), c.Arg(1), c.Arg(3))
+	s.inside--
 	c.Charge(costTrampoline + costListOp*uint64(len(s.ops)))
 	return 0
 }

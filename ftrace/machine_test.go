@@ -304,6 +304,39 @@ func TestRegs(t *testing.T) {
 	}
 }
 
+// TestUnregisterInside: a callback may take its own op off, and stop the machine, and it all goes on.
+func TestUnregisterInside(t *testing.T) {
+	for _, overhead := range []kernel.Overhead{kernel.OverheadModel, kernel.OverheadNone} {
+		tr := boot(t, kernel.Config{Overhead: overhead})
+		s := tr.Sites()
+		must(t, tr.Filter("vfs_open"))
+		open := tr.filtered(t)
+		hits := 0
+		o := &Ops{Name: "once", Gate: "function_trace_call", Filter: NewHash(open.IP)}
+		o.Call = func(c *kernel.VCPU, _, _, _ uint64) {
+			if hits++; hits == 1 {
+				must(t, s.Unregister(o))
+				if len(s.dead) == 0 {
+					t.Error("the trampoline is gone under the CPU that is in it")
+				}
+				tr.m.RequestStop("once")
+			}
+		}
+		must(t, tr.m.Do("registering", func(*kernel.VCPU) error { return s.Register(o) }))
+		if err := tr.m.WriteFile("/file", nil, false); err == nil {
+			t.Error("the machine has not stopped")
+		}
+		must(t, tr.Set("function"))
+		must(t, tr.Set("nop"))
+		work(t, tr)
+		must(t, tr.Set("function"))
+		if hits != 1 || len(s.dead) != 0 || o.Registered() {
+			t.Errorf("%v: %d hits, %d trampolines wait", overhead, hits, len(s.dead))
+		}
+		work(t, tr)
+	}
+}
+
 // filtered is the first record of the filter.
 func (t *Tracer) filtered(tb testing.TB) *Record {
 	for i := range t.sites.recs {

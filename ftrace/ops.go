@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"fmt"
+	"slices"
 
 	"kscope/kernel"
 )
@@ -57,7 +58,7 @@ func (s *Sites) Unregister(o *Ops) error {
 	o.registered = false
 	for i := range s.ops {
 		if s.ops[i] == o {
-			s.ops = append(s.ops[:i:i], s.ops[i+1:]...)
+			s.ops = slices.Concat(s.ops[:i], s.ops[i+1:])
 			break
 		}
 	}
@@ -84,11 +85,17 @@ func (s *Sites) newID(o *Ops) int {
 	return len(s.byID) - 1
 }
 
-// bury frees trampolines that no site calls. Once the queued patches are written and synced no CPU can be inside one: no
-// interrupt or slice end is taken in shadow text.
+// bury frees trampolines that no site calls. Once the queued patches are written and synced no CPU can come into one; and
+// none is inside, since no interrupt or slice end is taken in shadow text, but for a callback that unregisters or has
+// stopped the machine: then they wait for the next change.
 func (s *Sites) bury() {
-	if s.m.Text().Pending() {
+	if s.m.Text().Pending() || s.inside > 0 {
 		return
+	}
+	for i := range s.m.NumCPU() {
+		if c := s.m.VCPU(i); c != s.m.Running() && c.CPU.InShadow() {
+			return
+		}
 	}
 	for _, va := range s.dead {
 		s.m.ShadowFree(va)
@@ -159,8 +166,8 @@ func site(ip, to uint64) [siteSize]byte {
 
 // listFunc is arch_ftrace_ops_list_func: it calls each op that wants the site, newest first.
 func (s *Sites) listFunc(c *kernel.VCPU, ip, parent, regs uint64) {
-	for _, o := range s.ops {
-		if o.Wants(ip) {
+	for _, o := range s.ops { // the list as it is now: a callback that changes it makes a new one
+		if o.registered && o.Wants(ip) {
 			o.Call(c, ip, parent, regs)
 		}
 	}

@@ -47,6 +47,7 @@ type Sites struct {
 	byID    []*Ops   // index: the id that a trampoline passes
 	dead    []uint64 // trampolines that no site calls any more once the queued patches are written
 	forks   map[*Ops]*Ops
+	inside  int  // callbacks that run now
 	enabled bool // /proc/sys/kernel/ftrace_enabled
 
 	allocated    int // sites found at boot, those of .init.text too
