@@ -60,6 +60,24 @@ void setattr_copy(struct user_namespace *ns, struct inode *inode, const struct i
 		inode->i_mode = attr->ia_mode;
 }
 
+/* Which set-id bits a change of the contents takes away: those of a file that its group may run, unless the caller may keep them. */
+noinline int setattr_should_drop_suidgid(struct user_namespace *ns, struct inode *inode)
+{
+	umode_t mode = inode->i_mode;
+	int kill = 0;
+
+	if (mode & S_ISUID)
+		kill = S_ISUID;
+	if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+		kill |= S_ISGID;
+	return kill && !capable(CAP_FSETID) && S_ISREG(mode) ? kill : 0;
+}
+
+noinline int dentry_needs_remove_privs(struct dentry *dentry)
+{
+	return setattr_should_drop_suidgid(&init_user_ns, d_inode(dentry));
+}
+
 /* Touching to now needs only write access; anything else is setattr_prepare's to refuse. */
 static noinline int may_setattr(struct user_namespace *ns, struct inode *inode, unsigned int ia_valid)
 {

@@ -94,7 +94,7 @@ static noinline unsigned long elf_load(struct file *filep, unsigned long addr, c
 #define NEW_AUX_ENT(id, val)	do { *elf_info++ = (id); *elf_info++ = (val); } while (0)
 
 /* Sixteen bytes for AT_RANDOM. The machine is deterministic: they follow from pid and time. */
-static void get_random_bytes(u8 *buf, int n)
+static noinline void get_random_bytes(u8 *buf, int n)
 {
 	u64 x = (u64)ktime_get() * 0x9e3779b97f4a7c15ull + current->pid;
 
@@ -105,7 +105,7 @@ static void get_random_bytes(u8 *buf, int n)
 	}
 }
 
-static u64 *fill_auxv(u64 *elf_info, struct linux_binprm *bprm, const struct elf64_hdr *exec, unsigned long phdr_addr,
+static inline u64 *fill_auxv(u64 *elf_info, struct linux_binprm *bprm, const struct elf64_hdr *exec, unsigned long phdr_addr,
 		      unsigned long e_entry, unsigned long u_rand, unsigned long u_platform)
 {
 	const struct cred *cred = current_cred();
@@ -151,7 +151,7 @@ static int put_vector(unsigned long __user **sp, int n, unsigned long *p)
  * The stack as a program finds it, from the stack pointer upwards:
  *	argc | argv[] NULL | envp[] NULL | auxv | gap | 16 random bytes | "x86_64" | argument and environment strings | name
  */
-static noinline int create_elf_tables(struct linux_binprm *bprm, const struct elf64_hdr *exec, unsigned long phdr_addr,
+static int create_elf_tables(struct linux_binprm *bprm, const struct elf64_hdr *exec, unsigned long phdr_addr,
 				      unsigned long e_entry)
 {
 	static const char k_platform[] = "x86_64";

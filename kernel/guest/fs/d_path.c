@@ -22,6 +22,13 @@ static bool prepend_char(struct prepend_buffer *p, unsigned char c)
 	return false;
 }
 
+/* A name under a rename may be anything, even freed: the caller checks, this only must not fault. */
+static noinline void prepend_copy(void *dst, const void *src, int len)
+{
+	if (unlikely(copy_from_kernel_nofault(dst, src, len)))
+		memset(dst, 'x', len);
+}
+
 /* The name may change while it is copied: the caller checks rename_lock afterwards. */
 static noinline bool prepend(struct prepend_buffer *p, const char *str, int namelen)
 {
@@ -31,7 +38,7 @@ static noinline bool prepend(struct prepend_buffer *p, const char *str, int name
 	}
 	p->len -= namelen;
 	p->buf -= namelen;
-	memcpy(p->buf, str, namelen);
+	prepend_copy(p->buf, str, namelen);
 	return true;
 }
 

@@ -111,7 +111,7 @@ static const char __user *get_user_arg_ptr(struct user_arg_ptr argv, int nr)
 	return native;
 }
 
-static int count(struct user_arg_ptr argv, int max)
+static noinline int count(struct user_arg_ptr argv, int max)
 {
 	int i = 0;
 
@@ -155,7 +155,7 @@ static int bprm_stack_limits(struct linux_binprm *bprm)
 }
 
 /* Writes @len bytes that end at bprm->p, page by page downwards. @user: the source is user memory. */
-static int copy_arg(struct linux_binprm *bprm, const char *str, unsigned long len, bool user)
+static __always_inline int copy_arg(struct linux_binprm *bprm, const char *str, unsigned long len, bool user)
 {
 	unsigned long pos = bprm->p;
 
@@ -353,6 +353,13 @@ static int exec_mmap(struct mm_struct *mm)
 	return 0;
 }
 
+static const char *kbasename(const char *path)
+{
+	const char *tail = strrchr(path, '/');
+
+	return tail ? tail + 1 : path;
+}
+
 noinline int begin_new_exec(struct linux_binprm *bprm)
 {
 	struct task_struct *me = current;
@@ -375,7 +382,7 @@ noinline int begin_new_exec(struct linux_binprm *bprm)
 		me->flags &= ~PF_KTHREAD;
 	flush_thread();
 	do_close_on_exec(me->files);
-	__set_task_comm(me, strrchr(bprm->filename, '/') ? strrchr(bprm->filename, '/') + 1 : bprm->filename, true);
+	__set_task_comm(me, kbasename(bprm->filename), true);
 	flush_signal_handlers(me, 0);
 	commit_creds(bprm->cred);
 	bprm->cred = NULL;
@@ -422,7 +429,7 @@ static int prepare_binprm(struct linux_binprm *bprm)
 	return kernel_read(bprm->file, bprm->buf, BINPRM_BUF_SIZE, &pos);
 }
 
-static noinline int search_binary_handler(struct linux_binprm *bprm)
+static int search_binary_handler(struct linux_binprm *bprm)
 {
 	struct linux_binfmt *fmt;
 	int retval = prepare_binprm(bprm);
@@ -466,6 +473,19 @@ static int exec_binprm(struct linux_binprm *bprm)
 	}
 }
 
+/* A task that shares its fs_struct with one outside its group must not become another program's half. */
+static void check_unsafe_exec(struct linux_binprm *bprm)
+{
+	struct fs_struct *fs = current->fs;
+
+	spin_lock(&fs->lock);
+	if (fs->users > 1)
+		bprm->unsafe_share = 1;
+	else
+		fs->in_exec = 1;
+	spin_unlock(&fs->lock);
+}
+
 static noinline int bprm_execve(struct linux_binprm *bprm, int fd, struct filename *filename, int flags)
 {
 	struct file *file;
@@ -474,6 +494,7 @@ static noinline int bprm_execve(struct linux_binprm *bprm, int fd, struct filena
 	bprm->cred = prepare_exec_creds();
 	if (!bprm->cred)
 		return -ENOMEM;
+	check_unsafe_exec(bprm);
 	current->in_execve = 1;
 	file = do_open_execat(fd, filename, flags);
 	retval = PTR_ERR(file);
@@ -486,6 +507,7 @@ static noinline int bprm_execve(struct linux_binprm *bprm, int fd, struct filena
 	retval = exec_binprm(bprm);
 	if (retval < 0)
 		goto out;
+	current->fs->in_exec = 0;
 	current->in_execve = 0;
 	user_task_exec(current->pid);
 	return retval;
@@ -493,6 +515,7 @@ out:
 	/* the old program is gone: there is nothing to return an error to */
 	if (bprm->point_of_no_return && !fatal_signal_pending(current))
 		force_sig(SIGSEGV);
+	current->fs->in_exec = 0;
 	current->in_execve = 0;
 	return retval;
 }

@@ -417,7 +417,7 @@ unsigned long __fdget_raw(unsigned int fd)
 /* Regular files and directories keep one position: reads and writes of sharers take turns. */
 noinline unsigned long __fdget_pos(unsigned int fd)
 {
-	unsigned long v = __fdget(fd);
+	unsigned long v = __fget_light(fd, FMODE_PATH);
 	struct file *file = (struct file *)(v & ~3UL);
 
 	if (file && (file->f_mode & FMODE_ATOMIC_POS) &&

@@ -14,7 +14,7 @@ struct fs_struct init_fs = {
 	.umask = 0022,
 };
 
-static void replace_path(struct fs_struct *fs, struct path *which, const struct path *path)
+static __always_inline void replace_path(struct fs_struct *fs, struct path *which, const struct path *path)
 {
 	struct path old;
 

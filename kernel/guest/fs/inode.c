@@ -221,6 +221,11 @@ noinline struct timespec64 current_time(struct inode *inode)
 	return now;
 }
 
+noinline struct timespec64 inode_set_ctime_current(struct inode *inode)
+{
+	return inode->i_ctime = current_time(inode);
+}
+
 static int timespec64_compare(const struct timespec64 *a, const struct timespec64 *b)
 {
 	if (a->tv_sec != b->tv_sec)
@@ -262,7 +267,7 @@ noinline bool atime_needs_update(const struct path *path, struct inode *inode)
 #define S_CTIME		4
 #define S_VERSION	8
 
-noinline int generic_update_time(struct inode *inode, struct timespec64 *time, int flags)
+static __always_inline void inode_update_times(struct inode *inode, const struct timespec64 *time, int flags)
 {
 	if (flags & S_ATIME)
 		inode->i_atime = *time;
@@ -271,6 +276,11 @@ noinline int generic_update_time(struct inode *inode, struct timespec64 *time, i
 	if (flags & S_MTIME)
 		inode->i_mtime = *time;
 	__mark_inode_dirty(inode, I_DIRTY_TIME);
+}
+
+noinline int generic_update_time(struct inode *inode, struct timespec64 *time, int flags)
+{
+	inode_update_times(inode, time, flags);
 	return 0;
 }
 
@@ -294,7 +304,7 @@ void touch_atime(const struct path *path)
 	if (__mnt_want_write(path->mnt))
 		return;
 	now = current_time(inode);
-	generic_update_time(inode, &now, S_ATIME);
+	inode_update_times(inode, &now, S_ATIME);
 	__mnt_drop_write(path->mnt);
 }
 
@@ -333,15 +343,9 @@ int file_update_time(struct file *file)
 static noinline int __file_remove_privs(struct file *file)
 {
 	struct inode *inode = file_inode(file);
-	umode_t mode = inode->i_mode;
 
-	if (!S_ISREG(mode) || capable(CAP_FSETID))
-		return 0;
-	if (mode & S_ISUID)
-		mode &= ~S_ISUID;
-	if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
-		mode &= ~S_ISGID;
-	inode->i_mode = mode;
+	if (S_ISREG(inode->i_mode))
+		inode->i_mode &= ~setattr_should_drop_suidgid(&init_user_ns, inode);
 	return 0;
 }
 

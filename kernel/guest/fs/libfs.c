@@ -270,7 +270,10 @@ int simple_rename(struct user_namespace *ns, struct inode *old_dir, struct dentr
 		drop_nlink(old_dir);
 		inc_nlink(new_dir);
 	}
-	old_dir->i_ctime = old_dir->i_mtime = new_dir->i_ctime = new_dir->i_mtime = inode->i_ctime = current_time(old_dir);
+	old_dir->i_mtime = inode_set_ctime_current(old_dir);
+	if (new_dir != old_dir)
+		new_dir->i_mtime = inode_set_ctime_current(new_dir);
+	inode_set_ctime_current(inode);
 	return 0;
 }
 

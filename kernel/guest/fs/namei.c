@@ -5,6 +5,7 @@
  * A walk starts in RCU mode and changes no shared word; what it saw is proven at the end by sequence counters. When it
  * must block, or a proof fails, try_to_unlazy() turns what it stands on into real references, or the walk restarts.
  */
+#define NAMEI_MAIN
 #include "nameidata.h"
 
 noinline void path_get(const struct path *path)

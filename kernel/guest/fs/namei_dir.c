@@ -200,7 +200,14 @@ SYSCALL_DEFINE3(mknod, const char __user *, filename, umode_t, mode, unsigned in
 	return do_mknodat(AT_FDCWD, getname(filename), mode, dev);
 }
 
-/* A removed directory or file leaves its dentry behind, without the mount that it may have carried: that is EBUSY. */
+/* A removed name keeps its dentry while somebody uses it; nothing may be mounted there any more. */
+static inline void dont_mount(struct dentry *dentry)
+{
+	spin_lock(&dentry->d_lock);
+	dentry->d_flags |= DCACHE_CANT_MOUNT;
+	spin_unlock(&dentry->d_lock);
+}
+
 int vfs_rmdir(struct user_namespace *ns, struct inode *dir, struct dentry *dentry)
 {
 	int error = may_delete(ns, dir, dentry, true);
@@ -222,6 +229,7 @@ int vfs_rmdir(struct user_namespace *ns, struct inode *dir, struct dentry *dentr
 		goto out;
 	shrink_dcache_parent(dentry);
 	dentry->d_inode->i_flags |= S_DEAD;
+	dont_mount(dentry);
 out:
 	inode_unlock(dentry->d_inode);
 	dput(dentry);
@@ -291,6 +299,8 @@ int vfs_unlink(struct user_namespace *ns, struct inode *dir, struct dentry *dent
 		error = security_inode_unlink(dir, dentry);
 	if (!error)
 		error = dir->i_op->unlink(dir, dentry);
+	if (!error)
+		dont_mount(dentry);
 	inode_unlock(target);
 	if (!error) {
 		ihold(target);
@@ -367,7 +377,7 @@ int vfs_symlink(struct user_namespace *ns, struct inode *dir, struct dentry *den
 		return error;
 	if (!dir->i_op->symlink)
 		return -EPERM;
-	error = security_inode_create(dir, dentry, S_IFLNK | S_IRWXUGO);
+	error = security_inode_symlink(dir, dentry, oldname);
 	if (error)
 		return error;
 	return dir->i_op->symlink(ns, dir, dentry, oldname);

@@ -73,4 +73,31 @@ static inline bool path_equal(const struct path *a, const struct path *b)
 {
 	return a->mnt == b->mnt && a->dentry == b->dentry;
 }
+/*
+ * Linux's namei.c is one file, in which gcc inlines these small functions; the same happens in our parts of it, so that
+ * traces show what they call under the same callers.
+ */
+static __always_inline void path_put_inline(const struct path *path)
+{
+	dput(path->dentry);
+	mntput(path->mnt);
+}
+
+#ifndef NAMEI_MAIN
+#define path_put(path)	path_put_inline(path)
+#define getname(name)	getname_flags(name, 0, NULL)
+
+static __always_inline int may_create_inline(struct user_namespace *ns, struct inode *dir, struct dentry *child)
+{
+	if (child->d_inode)
+		return -EEXIST;
+	if (IS_DEADDIR(dir))
+		return -ENOENT;
+	if (from_kuid(ns, current_fsuid()) == (uid_t)-1 || from_kgid(ns, current_fsgid()) == (gid_t)-1)
+		return -EOVERFLOW;
+	return inode_permission(ns, dir, MAY_WRITE | MAY_EXEC);
+}
+
+#define may_create(ns, dir, child)	may_create_inline(ns, dir, child)
+#endif
 #endif

@@ -284,7 +284,7 @@ static int do_add_mount(struct mount *newmnt, const struct path *path)
 
 	mutex_lock(&namespace_sem);
 	inode_lock(path->dentry->d_inode);
-	if (!IS_DEADDIR(path->dentry->d_inode)) {
+	if (!IS_DEADDIR(path->dentry->d_inode) && !(path->dentry->d_flags & DCACHE_CANT_MOUNT)) {
 		err = -ENOTDIR;
 		if (d_is_dir(path->dentry) == d_is_dir(newmnt->mnt.mnt_root)) {
 			attach_mnt(newmnt, path);

@@ -9,7 +9,7 @@
 #include "uaccess.h"
 #include "truth.h"
 
-int do_truncate(struct user_namespace *ns, struct dentry *dentry, loff_t length, unsigned int time_attrs, struct file *filp)
+noinline int do_truncate(struct user_namespace *ns, struct dentry *dentry, loff_t length, unsigned int time_attrs, struct file *filp)
 {
 	struct iattr newattrs = { .ia_valid = ATTR_SIZE | time_attrs, .ia_size = length };
 	int ret;
@@ -19,6 +19,11 @@ int do_truncate(struct user_namespace *ns, struct dentry *dentry, loff_t length,
 	if (filp) {
 		newattrs.ia_file = filp;
 		newattrs.ia_valid |= ATTR_FILE;
+	}
+	ret = dentry_needs_remove_privs(dentry);
+	if (ret) {
+		newattrs.ia_valid |= ATTR_MODE;
+		newattrs.ia_mode = dentry->d_inode->i_mode & ~ret;
 	}
 	inode_lock(dentry->d_inode);
 	ret = notify_change(ns, dentry, &newattrs, NULL);
@@ -90,6 +95,7 @@ SYSCALL_DEFINE2(ftruncate, unsigned int, fd, long, length)
 static const struct cred *access_override_creds(void)
 {
 	struct cred *override_cred = prepare_creds();
+	const struct cred *old_cred;
 
 	if (!override_cred)
 		return NULL;
@@ -97,7 +103,10 @@ static const struct cred *access_override_creds(void)
 	override_cred->fsgid = override_cred->gid;
 	if (!uid_eq(override_cred->uid, make_kuid(&init_user_ns, 0)))
 		override_cred->cap_effective = 0;
-	return override_creds(override_cred);
+	override_cred->non_rcu = true;	/* nobody else ever sees it */
+	old_cred = override_creds(override_cred);
+	put_cred(override_cred);	/* override_creds took its own reference */
+	return old_cred;
 }
 
 static noinline long do_faccessat(int dfd, const char __user *filename, int mode, int flags)
@@ -126,12 +135,8 @@ static noinline long do_faccessat(int dfd, const char __user *filename, int mode
 		res = inode_permission(&init_user_ns, inode, mode | MAY_ACCESS);
 	path_put(&path);
 out:
-	if (old_cred) {
-		const struct cred *override = current_cred();
-
+	if (old_cred)
 		revert_creds(old_cred);
-		put_cred(override);
-	}
 	return res;
 }
 

@@ -1,4 +1,5 @@
 /* Names from user space, and who may do what to an inode (Linux's fs/namei.c). */
+#define NAMEI_MAIN
 #include "nameidata.h"
 
 /* getname_flags copies a path from user memory; with LOOKUP_EMPTY an empty one is let through and *@empty set. */
@@ -136,17 +137,6 @@ noinline int inode_permission(struct user_namespace *ns, struct inode *inode, in
 	if (retval)
 		return retval;
 	return security_inode_permission(inode, mask);
-}
-
-int may_create(struct user_namespace *ns, struct inode *dir, struct dentry *child)
-{
-	if (child->d_inode)
-		return -EEXIST;
-	if (IS_DEADDIR(dir))
-		return -ENOENT;
-	if (from_kuid(ns, current_fsuid()) == (uid_t)-1 || from_kgid(ns, current_fsgid()) == (gid_t)-1)
-		return -EOVERFLOW;
-	return inode_permission(ns, dir, MAY_WRITE | MAY_EXEC);
 }
 
 /* In a sticky directory only the owner of the file or of the directory may remove a name. */

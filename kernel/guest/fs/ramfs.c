@@ -85,16 +85,7 @@ static int ramfs_symlink(struct user_namespace *ns, struct inode *dir, struct de
 	return 0;
 }
 
-static void ramfs_evict_inode(struct inode *inode)
-{
-	truncate_inode_pages_final(&inode->i_data);
-	clear_inode(inode);
-}
-
-static const struct super_operations ramfs_ops = {
-	.drop_inode = generic_delete_inode,
-	.evict_inode = ramfs_evict_inode,
-};
+static const struct super_operations ramfs_ops = { .drop_inode = generic_delete_inode };
 
 static const struct inode_operations ramfs_dir_inode_operations = {
 	.create = ramfs_create,

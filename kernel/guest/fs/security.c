@@ -84,6 +84,11 @@ int security_inode_create(struct inode *dir, struct dentry *dentry, umode_t mode
 	return dentry->d_name.len > PATH_MAX_NAME ? -ENAMETOOLONG : 0;
 }
 
+int security_inode_symlink(struct inode *dir, struct dentry *dentry, const char *old_name)
+{
+	return *old_name ? 0 : -ENOENT;
+}
+
 int security_inode_mkdir(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
 	return dentry->d_name.len > PATH_MAX_NAME ? -ENAMETOOLONG : 0;
@@ -124,7 +129,7 @@ int security_bprm_creds_for_exec(struct linux_binprm *bprm)
 {
 	struct inode *inode = file_inode(bprm->file);
 
-	if (!mnt_may_suid(bprm->file->f_path.mnt))
+	if (!mnt_may_suid(bprm->file->f_path.mnt) || bprm->unsafe_share)
 		return 0;
 	if (inode->i_mode & S_ISUID)
 		bprm->cred->euid = bprm->cred->fsuid = inode->i_uid;

@@ -130,12 +130,19 @@ SYSCALL_DEFINE2(newlstat, const char __user *, filename, struct stat __user *, s
 	return error ? error : cp_new_stat(&stat, statbuf);
 }
 
-SYSCALL_DEFINE4(newfstatat, int, dfd, const char __user *, filename, struct stat __user *, statbuf, int, flag)
+/* Out of line and not traced, as gcc leaves it in Debian's kernel: traces show vfs_fstatat <-__do_sys_newfstatat. */
+static noinline notrace long __do_sys_newfstatat(int dfd, const char __user *filename, struct stat __user *statbuf, int flag)
 {
 	struct kstat stat;
 	int error = vfs_fstatat(dfd, filename, &stat, flag);
 
 	return error ? error : cp_new_stat(&stat, statbuf);
+}
+
+long __x64_sys_newfstatat(const struct pt_regs *regs);
+long __x64_sys_newfstatat(const struct pt_regs *regs)
+{
+	return __do_sys_newfstatat(regs->di, (const char __user *)regs->si, (struct stat __user *)regs->dx, regs->r10);
 }
 
 SYSCALL_DEFINE2(newfstat, unsigned int, fd, struct stat __user *, statbuf)

@@ -20,6 +20,7 @@ struct linux_binprm {
 	const char *filename, *interp;
 	unsigned long exec;		/* user address of the file name */
 	unsigned int point_of_no_return:1;
+	unsigned int unsafe_share:1;	/* the fs_struct is shared: no set-id identity (LSM_UNSAFE_SHARE) */
 	char buf[BINPRM_BUF_SIZE];	/* the file's first bytes */
 };
 

@@ -47,6 +47,7 @@ struct cred {
 	kgid_t gid, sgid, egid, fsgid;
 	u64 cap_effective;	/* a bit per capability; all for root */
 	struct user_namespace *user_ns;
+	bool non_rcu;		/* freed at once */
 	struct rcu_head rcu;
 };
 

@@ -40,7 +40,6 @@ int __filename_parentat(int dfd, struct filename *name, unsigned int flags, stru
 int inode_permission(struct user_namespace *ns, struct inode *inode, int mask);
 int generic_permission(struct user_namespace *ns, struct inode *inode, int mask);
 int may_delete(struct user_namespace *ns, struct inode *dir, struct dentry *victim, bool isdir);
-int may_create(struct user_namespace *ns, struct inode *dir, struct dentry *child);
 int may_open(struct user_namespace *ns, const struct path *path, int acc_mode, int flag);
 int vfs_create(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, bool excl);
 int vfs_mknod(struct user_namespace *ns, struct inode *dir, struct dentry *dentry, umode_t mode, dev_t dev);

@@ -76,7 +76,7 @@ gid_t from_kgid_munged(struct user_namespace *ns, kgid_t kgid)
 	return gid == (gid_t)-1 ? OVERFLOW_ID : gid;
 }
 
-static void put_cred_rcu(struct rcu_head *rcu)
+static noinline void put_cred_rcu(struct rcu_head *rcu)
 {
 	kmem_cache_free(cred_jar, container_of(rcu, struct cred, rcu));
 }
@@ -84,7 +84,10 @@ static void put_cred_rcu(struct rcu_head *rcu)
 void __put_cred(struct cred *cred)
 {
 	BUG_ON(cred == &init_cred);
-	call_rcu(&cred->rcu, put_cred_rcu);
+	if (cred->non_rcu)
+		put_cred_rcu(&cred->rcu);
+	else
+		call_rcu(&cred->rcu, put_cred_rcu);
 }
 
 struct cred *prepare_creds(void)
@@ -98,6 +101,7 @@ struct cred *prepare_creds(void)
 		return NULL;
 	*new = *current->cred;
 	atomic_set(&new->usage, 1);
+	new->non_rcu = false;
 	return new;
 }
 
@@ -130,13 +134,17 @@ const struct cred *override_creds(const struct cred *new)
 {
 	const struct cred *old = current->cred;
 
+	get_cred(new);
 	rcu_assign_pointer(current->cred, new);
 	return old;
 }
 
 void revert_creds(const struct cred *old)
 {
+	const struct cred *override = current->cred;
+
 	rcu_assign_pointer(current->cred, old);
+	put_cred(override);
 }
 
 /* The child shares its parent's until one of them changes its own. */
