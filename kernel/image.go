@@ -179,7 +179,12 @@ type layouts struct {
 
 type field struct{ off, size uint64 }
 
-func (img *Image) layouts() (*layouts, error) {
+func (img *Image) layouts() (_ *layouts, err error) {
+	defer func() {
+		if r := recover(); r != nil { // debug/dwarf, on a corrupt file
+			err = imageErrorf("corrupt DWARF: %v", r)
+		}
+	}()
 	if img.lay != nil {
 		return img.lay, nil
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -42,15 +43,37 @@ func TestImageErrors(t *testing.T) {
 	}
 }
 
+// FuzzLoadImage changes bytes of the real image, in the whole file or in its headers. What loads must also run, for a while,
+// without a panic of the host.
 func FuzzLoadImage(f *testing.F) {
 	img := guest.Kernel()
+	shoff := binary.LittleEndian.Uint64(img[40:])
+	ones := bytes.Repeat([]byte{0xff}, 8)
 	f.Add(uint32(0), []byte{})
-	f.Add(uint32(32), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
-	f.Add(uint32(len(img)-300), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	f.Add(uint32(32), ones)
+	f.Add(uint32(len(img)-300), ones)
+	f.Add(uint32(shoff+64*3+24), ones)
 	f.Fuzz(func(t *testing.T, off uint32, b []byte) {
-		if _, err := New(Config{Image: patched(int(off)%len(img), b...), Mem: 96 << 20}); err != nil {
+		bad := bytes.Clone(img)
+		switch at := uint64(off) >> 2; off & 3 {
+		case 0:
+			copy(bad[at%uint64(len(img)):], b)
+		case 1:
+			copy(bad[at%512:], b)
+		case 2:
+			copy(bad[shoff+at%(uint64(len(img))-shoff):], b)
+		case 3: // the tables of symbols and DWARF
+			half := uint64(len(img)) / 2
+			copy(bad[half+at%half:], b)
+		}
+		m, err := New(Config{Image: bad, Mem: 96 << 20, CPUs: 2})
+		if err != nil {
 			return
 		}
+		if err := bare(m); err != nil {
+			return
+		}
+		m.Run(Until{Insns: 200_000})
 	})
 }
 
