@@ -228,8 +228,8 @@ func kernelPoke(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(b) == 0 {
-		return starlark.None, nil
+	if err := c.ready(); err != nil || len(b) == 0 {
+		return starlark.None, err
 	}
 	err = c.g.guard(func() error { return c.g.M.Poke(addr, b, naive) })
 	return starlark.None, c.fail(err, "", nil)

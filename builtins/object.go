@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -66,7 +67,8 @@ func (o *object) Attr(name string) (starlark.Value, error) {
 	}
 	c := &call{g: o.g, name: o.obj.Type.String()}
 	err := c.fail(ferr, name, nil)
-	if e, ok := err.(*lang.Error); ok {
+	var unknown *kernel.SymbolError
+	if e, ok := err.(*lang.Error); ok && errors.As(ferr, &unknown) {
 		e.Msg = fmt.Sprintf("%s has no field %s", o.obj.Type, name)
 	}
 	return nil, err

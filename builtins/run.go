@@ -160,6 +160,9 @@ func (c *call) argv(prog string, list starlark.Iterable) ([]string, error) {
 
 // start starts a program of the guest.
 func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*process, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
 	p := &process{}
 	err := g.guard(func() (err error) {
 		p.pid, err = g.M.Exec(binPath(prog), argv, p.streams(stdin))

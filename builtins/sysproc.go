@@ -171,7 +171,7 @@ func sysAny(s *sys, c *call) (starlark.Value, error) {
 		values = append(values, x)
 	}
 	ret, _, err := s.s.CallNamed(name, values...)
-	return num(ret), c.fail(err, name, nil)
+	return num(ret), c.fail(err, "", nil)
 }
 
 // sysArg converts one argument of a system call.

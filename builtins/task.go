@@ -154,6 +154,9 @@ func (t *task) kill(c *call) (starlark.Value, error) {
 	if err := c.unpack("sig?", &sig); err != nil {
 		return nil, err
 	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
 	err := t.g.guard(func() error { return t.g.M.Kill(t.pid, sig) })
 	return starlark.None, c.fail(err, "", nil)
 }
