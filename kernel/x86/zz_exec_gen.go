@@ -11077,43 +11077,27 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_ldz_64_B_then_ldz_64_B:
+		case o_pop_r_then_pop_r:
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				av := c.r[4]
 				ev := &tl.R[av>>12&tlbMask]
 				if av-ev.VA > 4088 {
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				av := c.r[4]
 				ev := &tl.R[av>>12&tlbMask]
 				if av-ev.VA > 4088 {
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
 			}
 
 		case o_mov_rr_64_then_mov_rr_64:
@@ -11125,33 +11109,7 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 
-		case o_and_ri_32_F_then_ret:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_ldz_64_B:
+		case o_ldz_64_B_then_st_64_B:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -11162,108 +11120,17 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_rr_64_then_jtest_ri_32_e:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_inc_m_64_B_then_lea_64_X:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
 					goto miss
 				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a + 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kINC | 3
-				c.fa = uint64(int64(int64(r)))
-				*wp = r
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
 
 			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
 
-		case o_inc_m_64_B_then_lea_64_X_then_ret:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a + 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kINC | 3
-				c.fa = uint64(int64(int64(r)))
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_add_ri_64_N_then_jcmp_rr_64_b:
+		case o_add_ri_64_N_then_jcmp_ri_64_ne:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
@@ -11273,11 +11140,11 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
+				b := uint64(u.imm)
 				c.fop = kSUB | 3
 				c.fa = (a - b)
 				c.fb = uint64(b)
-				if a < b {
+				if a != b {
 					nb = bl.t
 					goto enter
 				}
@@ -11285,7 +11152,7 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_shr_ri_64_N:
+		case o_ldz_64_B_then_st_64_B_then_add_ri_64_N_then_jcmp_ri_64_ne:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -11297,45 +11164,52 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N:
+			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+				if av-ev.VA > 4095 {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
+				b := uint64(u.imm)
+				r := a + b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_rr_32_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 
 		case o_add_ri_64_N_then_jcmp_rr_64_ne:
@@ -11358,6 +11232,359 @@ loop:
 				}
 				nb = bl.f
 				goto enter
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N_then_shr_ri_32_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>31)<<11
+				c.fop = kRES | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N_then_shr_ri_32_F_then_movz_8:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>31)<<11
+				c.fop = kRES | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_xor_rmX_32_N_then_jcmp_rr_64_ne:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4092 {
+					goto miss
+				}
+				b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_push_r_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_32_X_then_jcmp_rr_32_b:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_movs_32_64_then_jtest_rr_32_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_st_32_X_then_sub_ri_64_N:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = *(*uint32)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_st_32_X_then_sub_ri_64_N_then_movs_32_64_then_jtest_rr_32_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = *(*uint32)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jtest_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 
 		case o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N:
@@ -11409,6 +11636,310 @@ loop:
 				b := *(*uint32)(unsafe.Add(cp, u.s))
 				r := a - b
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_pop_r_then_pop_r_then_pop_r_then_pop_r:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_mov_rr_64_then_sub_rr_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_st_64_B_then_st_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_shr_ri_64_N_then_shl_ri_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_ri_64_N_then_movz_16:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint16)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_add_ri_64_N_then_movz_16_then_add_rr_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint16)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_ri_64_N_then_movz_16_then_add_rr_64_N_then_mov_rr_64_then_sub_rr_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint16)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N_then_xor_rr_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N_then_xor_rr_64_N_then_add_rr_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_rol_ri_64_N_then_jcmp_rr_64_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft64(a, int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_xor_rr_64_F_then_rol_ri_64_N_then_jcmp_rr_64_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft64(a, int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
 			}
 
 		case o_ldz_64_X_then_st_64_X:
@@ -11474,30 +12005,82 @@ loop:
 				goto enter
 			}
 
-		case o_mov_ri_64_then_mov_ri_64:
+		case o_lea_64_B_then_call:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_xor_rr_32_F_then_mov_ri_64:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
-		case o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
+		case o_lea_32_B_then_jcmp_ri_8_be:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jtest_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
 			}
 
 		case o_mov_rr_64_then_ret:
@@ -11520,135 +12103,32 @@ loop:
 				goto lookup
 			}
 
-		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N:
+		case o_mov_ri_64_then_mov_ri_64:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := bits.RotateLeft32(a, -int(n))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := bits.RotateLeft32(a, -int(n))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N_then_sub_ri_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := bits.RotateLeft32(a, -int(n))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_xor_rr_32_F_then_mov_ri_64:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
-		case o_pop_r_then_pop_r:
+		case o_push_r_then_mov_rr_32:
 			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			}
 
-		case o_ldz_8_B_then_st_8_X:
+		case o_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -11660,13 +12140,212 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_sub_ri_32_F_then_jcc_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_nop_then_push_r_then_push_r:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
 				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
 
+		case o_add_ri_64_N_then_add_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_ri_64_N_then_add_rr_64_F_then_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_movs_8_32_then_jcmp_rr_32_ae:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(int32(int8(*(*uint8)(unsafe.Add(cp, u.s))))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a >= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_jcmp_rr_64_e:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
 			}
 
 		case o_cmpxchg_m_32_then_jtest_rr_32_ne:
@@ -11753,9 +12432,13 @@ loop:
 				goto enter
 			}
 
-		case o_mov_ri_64_then_call:
+		case o_mov_rr_64_then_mov_rr_64_then_call:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -11771,7 +12454,118 @@ loop:
 				goto enter
 			}
 
-		case o_add_ri_64_F_then_sti_64_B:
+		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft32(a, -int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := bits.RotateLeft32(a, -int(n))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_64_then_mov_rr_32:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_ldz_8_B_then_st_8_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_add_ri_64_N_then_add_ri_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_64_B_then_mov_rr_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_add_ri_64_F_then_ret:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
@@ -11783,24 +12577,61 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-
-		case o_ldz_64_B_then_jtest_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				av := c.r[4]
 				ev := &tl.R[av>>12&tlbMask]
 				if av-ev.VA > 4088 {
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_pop_r_then_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_jtest_rr_64_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -11849,6 +12680,42 @@ loop:
 				c.r[4] += 8
 				target = v
 				goto lookup
+			}
+
+		case o_add_ri_64_F_then_sti_64_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_sti_32_B_then_mov_ri_64:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
 		case o_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne:
@@ -12019,43 +12886,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_ri_64_then_add_mrB_64_F_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
 		case o_sti_32_B_then_mov_ri_64_then_add_mrB_64_F_then_ret:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -12103,25 +12933,129 @@ loop:
 				goto lookup
 			}
 
-		case o_ldz_64_B_then_st_64_B:
+		case o_st_8_B_then_add_ri_64_N_then_add_ri_64_N:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_32_B_then_ldz_32_B:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_xor_rr_32_F_then_ret:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
 				ev := &tl.R[av>>12&tlbMask]
 				if av-ev.VA > 4088 {
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
 			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+
+		case o_push_r_then_mov_rr_32_then_push_r:
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
 					goto miss
 				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
 
+		case o_ldz_32_B_then_jtest_rr_32_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
 			}
 
 		case o_mov_rr_64_then_sub_ri_64_N:
@@ -12134,6 +13068,27 @@ loop:
 				b := uint64(u.imm)
 				r := a - b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_sti_64_B_then_sti_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
 			}
 
 		case o_shl_ri_64_F_then_lea_64_B:
@@ -12153,9 +13108,111 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			}
 
-		case o_lea_64_B_then_call:
+		case o_add_ri_64_F_then_mov_rr_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_nop_then_push_r_then_mov_rr_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_ldz_64_B_then_lea_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_add_ri_64_F_then_jcmp_miB_8_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ea := &tl.R[aa>>12&tlbMask]
+				if aa-ea.VA > 4095 {
+					goto miss
+				}
+				a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_nop_then_push_r:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_st_64_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -12191,69 +13248,24 @@ loop:
 				goto lookup
 			}
 
-		case o_mov_rr_64_then_mov_rr_64_then_call:
+		case o_nop_then_ldz_64_B:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
 					goto miss
 				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 
-		case o_mov_rr_64_then_mov_rr_32:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+		case o_mov_rr_32_then_pop_r_then_pop_r:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_push_r_then_push_r:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_add_ri_64_F_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -12263,15 +13275,215 @@ loop:
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
 					goto miss
 				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
 				c.r[4] += 8
-				target = v
-				goto lookup
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
 			}
 
-		case o_pop_r_then_ret:
+		case o_add_ri_32_F_then_st_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B_then_sub_ri_32_N:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_add_rr_64_N_then_jcmp_rr_32_b:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_dec_m_32_B_then_jcc_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_xor_rr_32_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_add_rr_64_F_then_pop_r_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				av := c.r[4]
 				ev := &tl.R[av>>12&tlbMask]
@@ -12298,19 +13510,40 @@ loop:
 				goto lookup
 			}
 
-		case o_mov_rr_64_then_jtest_rr_64_e:
+		case o_push_r_then_mov_rr_32_then_push_r_then_jcmp_ri_32_be:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a <= b {
 					nb = bl.t
 					goto enter
 				}
@@ -12339,6 +13572,21 @@ loop:
 
 			}
 
+		case o_mov_rr_64_then_ldz_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
 		case o_xor_rr_32_F_then_nop:
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
@@ -12352,6 +13600,416 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 
+			}
+
+		case o_pop_r_then_pop_r_then_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_lea_64_B_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N_then_jtest_rr_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_64_b:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_32_F_then_jcc_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64_then_call:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rr_64_N_then_add_rr_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_64_B_then_st_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_rr_64_then_pop_r_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_nop_then_sti_8_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
+
+			}
+
+		case o_add_rr_64_N_then_jcmp_ri_32_a:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_32_B_then_sub_ri_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_lea_32_B_then_sub_ri_32_F_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
 			}
 
 		case o_dec_m_32_B_then_set_e:
@@ -12572,15 +14230,106 @@ loop:
 				goto enter
 			}
 
-		case o_st_64_B_then_call:
+		case o_nop_then_ldz_32_B_then_jtest_rr_32_e:
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
 					goto miss
 				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
 
+		case o_ldz_64_B_then_jtest_ri_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_cmp_miX_8_F_then_jcc_ne:
+			{
+				aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ea := &tl.R[aa>>12&tlbMask]
+				if aa-ea.VA > 4095 {
+					goto miss
+				}
+				a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+				b := uint8(u.imm)
+				r := a - b
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(b)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_X_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_ldz_64_B_then_call:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -12596,9 +14345,151 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_pop_r_then_ret:
+		case o_and_ri_32_F_then_ret:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_add_ri_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64_then_sub_ri_64_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_ri_64_F_then_jmp:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_32_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -12627,70 +14518,7 @@ loop:
 				goto lookup
 			}
 
-		case o_mov_rr_64_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_xor_rr_32_F_then_ret:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_lea_64_B_then_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_add_ri_64_F_then_call:
+		case o_add_ri_64_F_then_mov_rr_32:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
@@ -12702,7 +14530,12 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				v := u.imm
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_push_r_then_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
 				wa := c.r[4] - 8
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
@@ -12710,32 +14543,8 @@ loop:
 				}
 				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
 				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_st_64_B_then_st_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_push_r_then_mov_rr_64_then_call:
 			{
 				v := *(*uint64)(unsafe.Add(cp, u.s))
 				wa := c.r[4] - 8
@@ -12750,9 +14559,14 @@ loop:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
+
+		case o_nop_then_push_r_then_push_r_then_mov_rr_64:
+			{
+
+			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				v := u.imm
+				v := *(*uint64)(unsafe.Add(cp, u.s))
 				wa := c.r[4] - 8
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
@@ -12760,8 +14574,71 @@ loop:
 				}
 				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
 				c.r[4] -= 8
-				nb = bl.t
-				goto enter
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_ldz_64_B_then_call_r:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				t := *(*uint64)(unsafe.Add(cp, u.s))
+				if uint64(int64(t)<<16>>16) != t {
+					goto miss
+				}
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				target = t
+				goto lookup
+			}
+
+		case o_nop_then_add_miB_32_F:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
 			}
 
 		case o_inc_m_64_B_then_add_ri_64_F_then_ret:
@@ -12808,22 +14685,61 @@ loop:
 				goto lookup
 			}
 
-		case o_and_rr_32_N_then_cmp_ri_32_F:
+		case o_cdqe_then_jtest_rr_64_ne:
 			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+				c.r[0] = uint64(int64(int32(c.r[0])))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
 
+		case o_pop_r_then_jmp:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_jtest_rr_64_s:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if int64(r) < 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
 			}
 
 		case o_ldz_32_B_then_jmp:
@@ -12840,6 +14756,81 @@ loop:
 			{
 				nb = bl.t
 				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_and_rr_32_N_then_cmp_ri_32_F:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+
 			}
 
 		case o_lea_32_B_then_ldz_32_B_then_jmp:
@@ -12878,26 +14869,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
-		case o_mov_rr_64_then_jtest_rr_64_s:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if int64(r) < 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
@@ -12922,68 +14893,28 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
-		case o_cdqe_then_jtest_rr_64_ne:
+		case o_nop_then_ldz_8_B:
 			{
-				c.r[0] = uint64(int64(int32(c.r[0])))
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+				if av-ev.VA > 4095 {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
 
-		case o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call:
+		case o_mov_rr_64_then_mov_ri_64_then_call:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -12999,15 +14930,270 @@ loop:
 				goto enter
 			}
 
-		case o_shr_ri_64_F_then_lea_64_X:
+		case o_push_r_then_sub_ri_64_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_nop_then_sti_8_B_then_dec_m_32_B_then_jcc_e:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_32_F_then_mov_rr_32_then_pop_r_then_pop_r:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_lea_64_X_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_32_then_lea_32_B_then_sub_ri_32_F_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_mov_rr_32_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_st_64_B_then_jmp:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_jtest_rr_8_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_32_B_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_nop_then_sub_ri_64_F:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_32_then_and_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_movz_8_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_shr_ri_64_N_then_lea_64_X:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				n := uint(u.imm) // 1..
 				r := a >> (n & 63)
-				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
@@ -13015,7 +15201,278 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			}
 
-		case o_ldz_64_B_then_lea_64_B:
+		case o_nop_then_jtest_rr_64_e:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_X_then_jcmp_rr_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_32_F_then_jcc_e:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_ldz_64_B_then_add_ri_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_rr_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_lea_64_B_then_st_64_B_then_st_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_lea_32_B_then_jcmp_ri_8_a:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_jmp:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_shr_ri_64_N_then_and_ri_32_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -13029,111 +15486,28 @@ loop:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			}
-
-		case o_pop_r_then_pop_r_then_pop_r_then_pop_r:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-
-		case o_ldz_64_B_then_call_r:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				t := *(*uint64)(unsafe.Add(cp, u.s))
-				if uint64(int64(t)<<16>>16) != t {
-					goto miss
-				}
-				wa := c.r[4] - 8
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
 					goto miss
 				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				target = t
-				goto lookup
-			}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
 
-		case o_and_ri_32_F_then_jcc_ne:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				t := c.fa != 0
-				if t {
-					nb = bl.t
-					goto enter
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
 				}
-				nb = bl.f
-				goto enter
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
 			}
 
-		case o_mov_rr_32_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_push_r_then_mov_rr_64:
+		case o_push_r_then_push_r_then_push_r_then_push_r:
 			{
 				v := *(*uint64)(unsafe.Add(cp, u.s))
 				wa := c.r[4] - 8
@@ -13146,7 +15520,36 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
 			}
 
 		case o_add_miB_32_F_then_call:
@@ -13180,17 +15583,117 @@ loop:
 				goto enter
 			}
 
-		case o_st_64_B_then_ldz_64_B_then_st_64_B:
+		case o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
+				if wa-we.VA > 4095 {
 					goto miss
 				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
 
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_32_g:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if int32(a) > int32(b) {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_64_B_then_mov_ri_64:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -13202,18 +15705,44 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_nop_then_sub_ri_64_N:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_push_r_then_mov_rr_64_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
 					goto miss
 				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
 			}
-
-		case o_mov_rr_64_then_mov_ri_64_then_call:
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_lea_64_B_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -13221,38 +15750,88 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
-		case o_mov_rr_64_then_lea_64_B_then_call:
+		case o_add_ri_64_F_then_pop_r_then_pop_r_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_nop:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+
+			}
+
+		case o_mov_rr_64_then_cmpxchg_m_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				v := u.imm
-				wa := c.r[4] - 8
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
 					goto miss
 				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				v := *wp
+				a := uint64(c.r[0])
+				c.fop = kSUB | 3
+				c.fa = (a - v)
+				c.fb = uint64(v)
+				if a == v {
+					*wp = *(*uint64)(unsafe.Add(cp, u.s))
+				} else {
+					*(*uint64)(cp) = v
+				}
 			}
 
 		case o_ldz_64_B_then_jcmp_rr_64_ne:
@@ -13280,74 +15859,19 @@ loop:
 				goto enter
 			}
 
-		case o_mov_ri_64_then_lea_64_B:
+		case o_mov_rr_64_then_xor_rr_32_F_then_call:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
-		case o_shr_ri_64_N_then_lea_64_X:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_st_64_B_then_st_64_B_then_sub_miB_32_F:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a - b
-				c.fop = kSUB | 2
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
 				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-
-		case o_add_rr_64_F_then_call:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -13363,19 +15887,83 @@ loop:
 				goto enter
 			}
 
-		case o_add_rr_64_N_then_add_rr_64_N:
+		case o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be:
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
 			}
 
 		case o_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e:
@@ -13649,7 +16237,11 @@ loop:
 
 			}
 
-		case o_lea_64_X_then_lea_64_B_then_call:
+		case o_lea_64_X_then_lea_64_X_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			}
@@ -13688,64 +16280,7 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
-		case o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a <= b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a <= b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X:
+		case o_mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
@@ -13766,38 +16301,6 @@ loop:
 				c.fa = r
 				c.fb = uint64(fb)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_mov_rr_64_then_xor_rr_32_F_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
 			}
 
 		case o_ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call:
@@ -13851,29 +16354,178 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_64_B_then_mov_rr_64:
+		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp:
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				av := c.r[4]
 				ev := &tl.R[av>>12&tlbMask]
 				if av-ev.VA > 4088 {
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_shl_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_and_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_nop_then_push_r_then_mov_rr_32:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_mov_ri_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 
-		case o_add_ri_64_N_then_sub_ri_64_F:
+		case o_mov_rr_64_then_cmpxchg_m_64_then_jcmp_rr_64_e:
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				v := *wp
+				a := uint64(c.r[0])
+				c.fop = kSUB | 3
+				c.fa = (a - v)
+				c.fb = uint64(v)
+				if a == v {
+					*wp = *(*uint64)(unsafe.Add(cp, u.s))
+				} else {
+					*(*uint64)(cp) = v
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_32_B_then_jcmp_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sub_ri_64_F_then_call:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
@@ -13883,8 +16535,115 @@ loop:
 				c.fb = uint64(b)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
 
-		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64:
+		case o_lea_64_B_then_lea_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_add_miB_32_F_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_ri_64_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_sub_miB_32_F_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_nop_then_ldz_64_B_then_sub_miB_32_F_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -13896,11 +16655,226 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_nop_then_ldz_64_B_then_add_miB_32_F_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_ri_64_then_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_nop_then_ldz_64_B_then_ldz_64_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_or_ri_32_N_then_lea_32_B_then_jcmp_ri_8_a:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
 			}
 
 		case o_ldz_64_B_then_add_rr_64_F:
@@ -13924,6 +16898,238 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
+		case o_ldz_64_B_then_jcmp_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_X_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_ldz_8_B_then_nop_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_32_then_mov_rr_32:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_rr_64_then_ldz_64_B_then_ldz_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_64_B_then_jmp:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_jmp:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_32_then_jmp:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
 		case o_st_64_B_then_ldz_64_B:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -13945,6 +17151,715 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 
+		case o_mov_ri_64_then_add_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_xor_rr_32_F_then_jmp:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_jcmp_ri_64_b:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_add_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_32_B_then_jtest_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_rr_64_N_then_add_rr_64_N_then_jcmp_rr_64_ae:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a >= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_X_then_ldz_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_and_ri_32_F_then_ldz_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_rr_32_then_sub_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_test_rr_32_F_then_cmov_ne_32:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				v := *(*uint32)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint32)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_ri_64_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N_then_test_rr_32_F_then_cmov_ne_32:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a ^ b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				v := *(*uint32)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint32)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_mov_rr_32_then_shr_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_movs_32_64_then_jtest_rr_32_ne:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_xor_rr_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_add_ri_64_F_then_mov_rr_32_then_mov_rr_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_sti_64_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_jtest_rr_8_e:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_st_32_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = *(*uint32)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_st_8_B_then_jcmp_rr_64_ne:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_add_ri_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_ldz_64_B_then_sub_ri_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_st_64_B_then_jcmp_rr_64_ne:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_shl_ri_64_N_then_or_rr_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_st_64_B_then_st_64_B_then_st_64_B_then_st_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_mov_rr_32_then_sar_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := uint64(int64(a) >> (n & 63))
+				fb := uint64(int64(a)>>((n-1)&63)) & 1
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
 		case o_mov_rr_64_then_jcmp_rr_64_ae:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
@@ -13964,25 +17879,54 @@ loop:
 				goto enter
 			}
 
-		case o_add_ri_64_N_then_mov_rr_64_then_jcmp_rr_64_ae:
+		case o_ldz_64_B_then_mov_rr_32:
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_xor_rr_32_F_then_mov_rr_32_then_jmp:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_jtest_rr_32_ne:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a >= b {
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -13990,7 +17934,73 @@ loop:
 				goto enter
 			}
 
-		case o_add_ri_64_N_then_sub_ri_64_F_then_st_8_B:
+		case o_nop_then_ldz_8_B_then_mov_rr_64_then_jtest_rr_32_ne:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_xor_rr_32_F_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_add_ri_64_F_then_lea_64_B_then_call:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
@@ -14001,58 +18011,537 @@ loop:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
+				r := a + b
+				c.fop = kADD | 3
 				c.fa = r
 				c.fb = uint64(b)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
 				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
-
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
 			}
 
-		case o_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne:
+		case o_mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
 				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
+				c.fop = kADD | 3
 				c.fa = r
 				c.fb = uint64(b)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
 					goto miss
 				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
 
+		case o_ldz_32_B_then_jtest_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_32_N_then_add_rr_64_F:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
 				c.fb = uint64(b)
 				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_nop_then_ldz_32_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_cmp_rr_64_F_then_cmov_be_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				var t bool
+				switch c.fop {
+				case kSUB | 0:
+					t = uint8(c.fa+c.fb) <= uint8(c.fb)
+				case kSUB | 1:
+					t = uint16(c.fa+c.fb) <= uint16(c.fb)
+				case kSUB | 2:
+					t = uint32(c.fa+c.fb) <= uint32(c.fb)
+				case kSUB | 3:
+					t = uint64(c.fa+c.fb) <= uint64(c.fb)
+				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+					t = c.fa == 0
+				default:
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint64)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_not_64_then_and_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_xor_rr_32_F_then_mov_rr_64_then_call:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_st_64_B_then_jtest_ri_32_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_X_then_jtest_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -14089,7 +18578,7 @@ loop:
 
 			}
 
-		case o_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64:
+		case o_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64_then_add_ri_64_N:
 			{
 				d := *(*uint64)(unsafe.Add(cp, u.s))
 				if d <= c.r[2] {
@@ -14120,6 +18609,41 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
 		case o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne:
@@ -14174,230 +18698,11 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64:
+		case o_mov_rr_64_then_xor_rr_32_F_then_mov_rr_64:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				d := *(*uint64)(unsafe.Add(cp, u.s))
-				if d <= c.r[2] {
-					goto miss
-				}
-				c.r[0], c.r[2] = bits.Div64(c.r[2], c.r[0], d)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
-					goto miss
-				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_add_ri_64_F_then_jmp:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_push_r_then_mov_rr_64_then_mov_rr_64:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_mov_rr_64_then_jmp:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_st_64_B_then_jmp:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_st_64_B_then_lea_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
-		case o_mov_rr_64_then_sub_ri_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_movz_8_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_add_rr_64_F_then_mov_rr_64_then_call:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_64_B_then_jmp:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_lea_64_B_then_st_64_B_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_rr_64_then_mov_ri_64_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_xor_rr_32_F_then_ldz_64_B:
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
 				b := *(*uint32)(unsafe.Add(cp, u.s))
@@ -14409,38 +18714,84 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 
-		case o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
+		case o_sti_64_B_then_sti_32_B:
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+			}
+
+		case o_ldz_64_B_then_add_ri_64_F_then_st_64_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
 					goto miss
@@ -14450,57 +18801,315 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_mov_ri_64_then_mov_ri_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
+				nb = bl.f
 				goto enter
 			}
 
-		case o_mov_rr_64_then_and_ri_64_N:
+		case o_ldz_64_B_then_lea_64_X_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_64_B_then_lea_64_X_then_ldz_64_B_then_ldz_64_X_then_jtest_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_B_then_or_ri_32_N:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_8_B_then_or_ri_32_N_then_jcmp_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sar_ri_64_F_then_lea_64_X:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := uint64(int64(a) >> (n & 63))
+				fb := uint64(int64(a)>>((n-1)&63)) & 1
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_mov_rr_32_then_and_ri_32_F_then_jcc_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a & b
+				n := uint(u.imm) // 1..
+				r := uint64(int64(a) >> (n & 63))
+				fb := uint64(int64(a)>>((n-1)&63)) & 1
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(c.r[1]) & 63
+				if n == 0 {
+					a := a
+					*(*uint64)(unsafe.Add(cp, u.d)) = a
+				} else {
+					r := a << (n & 63)
+					*(*uint64)(unsafe.Add(cp, u.d)) = r
+				}
+			}
+
+		case o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(c.r[1]) & 63
+				if n == 0 {
+					a := a
+					*(*uint64)(unsafe.Add(cp, u.d)) = a
+				} else {
+					r := a << (n & 63)
+					*(*uint64)(unsafe.Add(cp, u.d)) = r
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_nop_then_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
 			}
 
 		case o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call:
@@ -14535,19 +19144,147 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_32_then_and_ri_32_N:
+		case o_ldz_64_B_then_lea_64_B_then_call:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_32_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_32_B_then_jtest_ri_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_jcmp_ri_64_a:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_pop_r_then_mov_rr_64:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_nop_then_sti_8_B_then_jtest_ri_32_e:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
 				b := uint32(u.imm)
 				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
 			}
 
-		case o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
+		case o_ldz_64_B_then_jcmp_rr_64_b:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -14558,67 +19295,65 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_sub_rr_64_N_then_cmp_rr_64_F:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rr_64_N_then_add_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_sub_rr_64_F_then_st_64_B:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := *(*uint64)(unsafe.Add(cp, u.s))
@@ -14626,10 +19361,103 @@ loop:
 				c.fop = kSUB | 3
 				c.fa = r
 				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
 
 			}
 
-		case o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B:
+		case o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_nop_then_push_r_then_push_r_then_push_r_then_push_r:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_lea_64_B_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
 				b := *(*uint32)(unsafe.Add(cp, u.s))
@@ -14639,54 +19467,275 @@ loop:
 				c.fb = uint64(0)
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+
+		case o_and_ri_32_F_then_call:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
 			}
 
-		case o_mov_ri_64_then_ret:
+		case o_shr_ri_64_N_then_add_rr_64_N:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_64_B_then_add_ri_64_F:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_add_rmB_64_F_then_mov_rr_64_then_call:
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4088 {
+					goto miss
+				}
+				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint64)(unsafe.Add(cp, u.d))
 				r := a + b
 				c.fop = kADD | 3
 				c.fa = r
 				c.fb = uint64(b)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_sub_ri_64_N_then_shr_ri_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_lea_64_B_then_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_mov_ri_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_lea_64_X_then_nop:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+
+		case o_mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_sub_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_lea_64_B_then_st_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_lea_64_B_then_lea_64_B_then_st_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
 		case o_add_mrB_64_F_then_mov_rr_64_then_ret:
@@ -14726,35 +19775,6 @@ loop:
 				goto lookup
 			}
 
-		case o_add_rmB_64_F_then_call:
-			{
-				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4088 {
-					goto miss
-				}
-				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
 		case o_add_rmB_64_F_then_mov_ri_64_then_call:
 			{
 				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -14773,39 +19793,6 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_add_rmB_64_F_then_mov_rr_64_then_call:
-			{
-				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4088 {
-					goto miss
-				}
-				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -14878,80 +19865,17 @@ loop:
 				goto enter
 			}
 
-		case o_add_rr_64_N_then_sub_rr_32_F:
+		case o_cmp_rr_64_F_then_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
 				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
+				c.fop = kSUB | 3
+				c.fa = r
 				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
 
-		case o_add_rr_64_N_then_sub_rr_32_F_then_call:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_and_ri_32_F_then_call:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call:
 			{
 				var t bool
 				switch c.fop {
@@ -15138,102 +20062,6 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B_then_jcmp_rr_64_b:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a < b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -15277,48 +20105,7 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X_then_jcmp_ri_64_be:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+		case o_lea_64_X_then_jcmp_ri_64_be:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			}
@@ -15330,6 +20117,49 @@ loop:
 				c.fa = (a - b)
 				c.fb = uint64(b)
 				if a <= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_X_then_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
 					nb = bl.t
 					goto enter
 				}
@@ -15353,85 +20183,6 @@ loop:
 					goto enter
 				}
 				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_ri_64_then_mov_ri_64_then_add_rr_64_F_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_ri_64_then_shl_ri_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_ri_64_then_shl_ri_64_N_then_and_ri_32_F_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
 				goto enter
 			}
 
@@ -15553,7 +20304,7 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N:
+		case o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
@@ -15569,6 +20320,131 @@ loop:
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				n := uint(u.imm) // 1..
 				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N_then_sub_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_64_then_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_64_then_ldz_64_B_then_mov_rr_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_shl_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
@@ -15624,45 +20500,6 @@ loop:
 				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
 				c.r[4] -= 8
 				nb = bl.t
-				goto enter
-			}
-
-		case o_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
 				goto enter
 			}
 
@@ -15735,29 +20572,6 @@ loop:
 				goto enter
 			}
 
-		case o_sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
 		case o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call:
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
@@ -15794,261 +20608,9 @@ loop:
 				goto enter
 			}
 
-		case o_add_ri_64_N_then_jcmp_rr_64_e:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_dec_m_32_B_then_jcc_e:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a - 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kDEC | 2
-				c.fa = uint64(int64(int32(r)))
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa == 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_and_ri_64_N_then_add_ri_64_F_then_jmp:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_shl_ri_64_N_then_mov_rr_32:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+		case o_mov_rr_32_then_jtest_rr_32_e:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_push_r_then_push_r_then_push_r_then_push_r:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_sti_64_B_then_sti_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-
-		case o_pop_r_then_pop_r_then_ret:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_32_X_then_ret:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_32_then_ldz_32_X_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_32_B_then_jtest_rr_32_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -16066,46 +20628,11 @@ loop:
 				goto enter
 			}
 
-		case o_lea_64_B_then_jtest_rr_8_e:
+		case o_nop_then_push_r_then_push_r_then_mov_rr_32:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := *(*uint8)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_lea_64_B_then_jcmp_ri_8_ne:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				c.fop = kSUB | 0
-				c.fa = uint64(int64(int8((a - b))))
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_push_r_then_mov_rr_64_then_push_r:
 			{
 				v := *(*uint64)(unsafe.Add(cp, u.s))
 				wa := c.r[4] - 8
@@ -16118,10 +20645,6 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
 				v := *(*uint64)(unsafe.Add(cp, u.s))
 				wa := c.r[4] - 8
 				we := &tl.W[wa>>12&tlbMask]
@@ -16130,46 +20653,81 @@ loop:
 				}
 				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
 				c.r[4] -= 8
-			}
-
-		case o_add_ri_64_F_then_mov_rr_64:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			}
+
+		case o_mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a | b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
 			}
 
-		case o_ldz_8_B_then_lea_64_B_then_jcmp_ri_8_ne:
+		case o_mov_rr_32_then_and_ri_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_8_B_then_jcmp_ri_8_e:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
@@ -16181,16 +20739,12 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
 				a := *(*uint8)(unsafe.Add(cp, u.d))
 				b := uint8(u.imm)
 				c.fop = kSUB | 0
 				c.fa = uint64(int64(int8((a - b))))
 				c.fb = uint64(b)
-				if a != b {
+				if a == b {
 					nb = bl.t
 					goto enter
 				}
@@ -16198,332 +20752,11 @@ loop:
 				goto enter
 			}
 
-		case o_sti_8_B_then_dec_m_32_B_then_jcc_e:
+		case o_nop_then_push_r_then_lea_64_B:
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
-					goto miss
-				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
 
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a - 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kDEC | 2
-				c.fa = uint64(int64(int32(r)))
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa == 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_add_miB_32_F_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				v := *wp
-				a := uint32(c.r[0])
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - v))))
-				c.fb = uint64(v)
-				if a == v {
-					*wp = *(*uint32)(unsafe.Add(cp, u.s))
-				} else {
-					c.r[0] = uint64(v)
-				}
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a | b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := *(*uint8)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_mov_rr_32_then_add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := *(*uint8)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_mov_ri_64:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_push_r_then_mov_rr_32:
 			{
 				v := *(*uint64)(unsafe.Add(cp, u.s))
 				wa := c.r[4] - 8
@@ -16536,33 +20769,22 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			}
 
-		case o_ldz_32_B_then_jtest_rr_32_ne:
+		case o_st_64_B_then_mov_ri_64:
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
 		case o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
@@ -16596,134 +20818,20 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 
-		case o_mov_ri_64_then_ldz_64_B:
+		case o_shr_ri_64_F_then_mov_rr_64_then_ret:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_add_mrB_64_F_then_st_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_sub_rmB_64_N_then_jtest_rr_64_le:
-			{
-				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4088 {
-					goto miss
-				}
-				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				r := a - b
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if int64(r) <= 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_jcmp_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_pop_r_then_pop_r_then_pop_r_then_ret:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -16741,10 +20849,10 @@ loop:
 				goto lookup
 			}
 
-		case o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r:
+		case o_add_rr_64_F_then_ret:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
+				b := *(*uint64)(unsafe.Add(cp, u.s))
 				r := a + b
 				c.fop = kADD | 3
 				c.fa = r
@@ -16759,62 +20867,41 @@ loop:
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+				if uint64(int64(v)<<16>>16) != v {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
 				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
+				target = v
+				goto lookup
 			}
 
-		case o_sti_8_B_then_jtest_ri_32_e:
+		case o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le:
 			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
-					goto miss
-				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
-
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
+				b := *(*uint32)(unsafe.Add(cp, u.s))
 				r := a & b
 				c.fop = kLOGIC | 2
 				c.fa = uint64(int64(int32(r)))
 				c.fb = uint64(0)
-				if r == 0 {
+				if int32(r) <= 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -16822,133 +20909,9 @@ loop:
 				goto enter
 			}
 
-		case o_lea_32_X_then_ret:
+		case o_nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
 
-		case o_sub_rr_64_N_then_test_rr_64_F:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-
-			}
-
-		case o_sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				var t bool
-				switch c.fop {
-				case kSUB | 0:
-					t = int8(c.fa+c.fb) <= int8(c.fb)
-				case kSUB | 1:
-					t = int16(c.fa+c.fb) <= int16(c.fb)
-				case kSUB | 2:
-					t = int32(c.fa+c.fb) <= int32(c.fb)
-				case kSUB | 3:
-					t = int64(c.fa+c.fb) <= int64(c.fb)
-				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-					t = int64(c.fa) <= 0
-				default:
-					goto miss
-				}
-				t = !t
-				v := *(*uint64)(unsafe.Add(cp, u.d))
-				if t {
-					v = *(*uint64)(unsafe.Add(cp, u.s))
-				}
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-
-		case o_push_r_then_mov_rr_64_then_push_r_then_sub_ri_64_F:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_push_r_then_push_r_then_mov_rr_64:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -16964,79 +20927,6 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_mov_rr_64_then_nop:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-
-		case o_push_r_then_mov_rr_32_then_push_r:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_st_64_B_then_ret:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_32_B_then_ldz_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -17047,97 +20937,6 @@ loop:
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_add_ri_64_F_then_pop_r_then_pop_r_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_64_then_sub_rmB_64_N_then_jtest_rr_64_le:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4088 {
-					goto miss
-				}
-				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if int64(r) <= 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_sub_ri_64_F_then_call:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -17153,89 +20952,14 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_32_B_then_jcmp_rr_32_ne:
+		case o_nop_then_sub_ri_64_N_then_jtest_rr_64_e:
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - b))))
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
 
-		case o_push_r_then_push_r_then_push_r:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_mov_rr_64_then_jtest_rr_64_ne:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64_then_st_64_B_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
+				b := uint64(u.imm)
 				r := a - b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
@@ -17247,96 +20971,19 @@ loop:
 				c.fop = kLOGIC | 3
 				c.fa = r
 				c.fb = uint64(0)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				var t bool
-				switch c.fop {
-				case kSUB | 0:
-					t = int8(c.fa+c.fb) <= int8(c.fb)
-				case kSUB | 1:
-					t = int16(c.fa+c.fb) <= int16(c.fb)
-				case kSUB | 2:
-					t = int32(c.fa+c.fb) <= int32(c.fb)
-				case kSUB | 3:
-					t = int64(c.fa+c.fb) <= int64(c.fb)
-				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-					t = int64(c.fa) <= 0
-				default:
-					goto miss
+				if r == 0 {
+					nb = bl.t
+					goto enter
 				}
-				t = !t
-				v := *(*uint64)(unsafe.Add(cp, u.d))
-				if t {
-					v = *(*uint64)(unsafe.Add(cp, u.s))
-				}
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_pop_r_then_pop_r_then_jmp:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
+				nb = bl.f
 				goto enter
 			}
 
-		case o_mov_ri_64_then_mov_rr_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+		case o_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
-
-		case o_and_ri_64_N_then_jcmp_ri_64_a:
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
@@ -17358,46 +21005,33 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_32_then_mov_rr_64:
+		case o_mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_lea_64_X_then_lea_64_X:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_sub_rmB_64_F_then_jcc_s:
 			{
 				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4088 {
+				if ab-eb.VA > 4092 {
 					goto miss
 				}
-				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
+				b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
 				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				if c.fop == kODD {
-					goto miss
-				}
-				t := int64(c.fa) < 0
-				if t {
+				if a < b {
 					nb = bl.t
 					goto enter
 				}
@@ -17405,16 +21039,133 @@ loop:
 				goto enter
 			}
 
-		case o_pop_r_then_jmp:
+		case o_ldz_32_B_then_st_64_B:
 			{
-				av := c.r[4]
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_push_r_then_ldz_64_B_then_mov_ri_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				ev := &tl.R[av>>12&tlbMask]
 				if av-ev.VA > 4088 {
 					goto miss
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N_then_shr_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_movz_8_then_mov_ri_64_then_imul_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a * b
+				hi, lo := bits.Mul64(a, b)
+				hi -= uint64(int64(a)>>63)&b + uint64(int64(b)>>63)&a
+				var fb uint64
+				if hi != uint64(int64(lo)>>63) {
+					fb = flagCF | flagOF
+				}
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_and_ri_64_N_then_add_ri_64_F_then_jmp:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -17422,67 +21173,7 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_sub_rmB_64_F_then_jcc_s:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4088 {
-					goto miss
-				}
-				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				if c.fop == kODD {
-					goto miss
-				}
-				t := int64(c.fa) < 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_push_r_then_push_r_then_mov_rr_32:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_st_64_B_then_ldz_32_B:
+		case o_st_64_B_then_st_64_B_then_st_64_B:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				we := &tl.W[wa>>12&tlbMask]
@@ -17494,47 +21185,65 @@ loop:
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
 
-		case o_add_mrB_64_F_then_jmp:
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 				we := &tl.W[wa>>12&tlbMask]
 				if wa-we.VA > 4088 {
 					goto miss
 				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
 
+			}
+
+		case o_push_r_then_mov_rr_32_then_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				nb = bl.t
-				goto enter
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			}
-
-		case o_ldz_64_B_then_add_miB_32_F:
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_st_64_B_then_sti_32_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -17543,29 +21252,29 @@ loop:
 				if wa-we.VA > 4092 {
 					goto miss
 				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
 
 			}
 
-		case o_lea_64_B_then_jcmp_rr_64_e:
+		case o_ldz_8_B_then_jtest_rr_8_e:
 			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -17573,15 +21282,114 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_64_B_then_jtest_ri_8_ne:
+		case o_nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F:
 			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
 					goto miss
 				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_and_rr_32_N_then_jtest_ri_8_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_not_32_then_and_rr_32_N_then_jtest_ri_8_ne:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(^*(*uint32)(unsafe.Add(cp, u.d)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(^*(*uint32)(unsafe.Add(cp, u.d)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -17628,1632 +21436,6 @@ loop:
 				c.fa = r
 				c.fb = uint64(0)
 				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_sti_32_B_then_mov_rr_64_then_call:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_ri_64_then_sub_ri_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_push_r_then_mov_rr_64_then_sub_ri_64_F:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_sti_64_B_then_call:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_call:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_ldz_64_B_then_call_r:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				t := *(*uint64)(unsafe.Add(cp, u.s))
-				if uint64(int64(t)<<16>>16) != t {
-					goto miss
-				}
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				target = t
-				goto lookup
-			}
-
-		case o_mov_ri_64_then_sub_rr_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_ri_64_then_push_r_then_mov_rr_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_add_mrB_64_F_then_st_64_B_then_ldz_32_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_ldz_32_B_then_jtest_ri_8_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_jcmp_ri_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_push_r_then_mov_rr_64_then_push_r_then_mov_ri_64_then_sub_ri_64_F:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_xor_rr_32_F_then_call:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_64_B_then_jtest_ri_8_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_ldz_32_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_rr_64_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_sti_64_B_then_sti_64_B_then_sti_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-
-		case o_add_rr_64_F_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_cmov_s_64_then_add_rr_64_F_then_ret:
-			{
-				if c.fop == kODD {
-					goto miss
-				}
-				t := int64(c.fa) < 0
-				v := *(*uint64)(unsafe.Add(cp, u.d))
-				if t {
-					v = *(*uint64)(unsafe.Add(cp, u.s))
-				}
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_ldz_32_B_then_jcmp_rr_32_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - b))))
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_st_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_mov_ri_64_then_sub_rr_64_F_then_cmov_s_64_then_add_rr_64_F_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				if c.fop == kODD {
-					goto miss
-				}
-				t := int64(c.fa) < 0
-				v := *(*uint64)(unsafe.Add(cp, u.d))
-				if t {
-					v = *(*uint64)(unsafe.Add(cp, u.s))
-				}
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_N:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a | b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_add_rr_64_F_then_ldz_8_B:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_rr_32_then_lea_64_X_then_lea_64_X:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_nop_then_mov_rr_64_then_xor_rr_32_F:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_ldz_64_B_then_lea_64_B_then_lea_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
-		case o_push_r_then_push_r_then_push_r_then_push_r_then_mov_rr_32:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_shr_rc_64_F_then_shl_rc_64_N:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(c.r[1]) & 63
-				if n == 0 {
-					a := a
-					*(*uint64)(unsafe.Add(cp, u.d)) = a
-				} else {
-					r := a >> (n & 63)
-					fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
-					c.fop = kRES | 3
-					c.fa = r
-					c.fb = uint64(fb)
-					*(*uint64)(unsafe.Add(cp, u.d)) = r
-				}
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(c.r[1]) & 63
-				if n == 0 {
-					a := a
-					*(*uint64)(unsafe.Add(cp, u.d)) = a
-				} else {
-					r := a << (n & 63)
-					*(*uint64)(unsafe.Add(cp, u.d)) = r
-				}
-			}
-
-		case o_add_rmX_64_F_then_ldz_64_B:
-			{
-				ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4088 {
-					goto miss
-				}
-				b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_ri_64_then_ldz_64_B_then_add_rr_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_push_r_then_ldz_64_B:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_push_r_then_lea_64_B:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
-		case o_st_64_B_then_add_miB_64_F:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-
-		case o_add_ri_64_F_then_mov_rr_32:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_shl_ri_64_N_then_add_rr_64_F:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_sub_ri_64_F_then_ldz_64_B:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_cdqe_then_mov_ri_64:
-			{
-				c.r[0] = uint64(int64(int32(c.r[0])))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_ldz_32_B_then_cdqe_then_mov_ri_64:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				c.r[0] = uint64(int64(int32(c.r[0])))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_ldz_64_B_then_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a > b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_mov_rr_64_then_jtest_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_or_miB_64_F:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint64(u.imm)
-				r := a | b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				*wp = r
-
-			}
-
-		case o_ldz_64_B_then_sub_miB_32_F:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-
-		case o_push_r_then_push_r_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_sub_ri_64_F_then_ldz_32_B_then_cdqe_then_mov_ri_64:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				c.r[0] = uint64(int64(int32(c.r[0])))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_add_rr_64_F_then_ldz_8_B_then_jmp:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_cdqe_then_add_rr_64_F_then_ldz_8_B_then_jmp:
-			{
-				c.r[0] = uint64(int64(int32(c.r[0])))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_mov_ri_64_then_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_rr_32_then_add_ri_64_F_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_32_then_mov_ri_64_then_nop_then_mov_rr_64_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_movs_32_64_then_lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_and_ri_32_N_then_and_ri_64_N:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_and_ri_32_N_then_and_ri_64_N_then_mov_rr_64_then_jtest_rr_64_ne:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_ri_64_then_jmp:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_or_miB_32_F_then_jcmp_rr_64_e:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a | b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
 					nb = bl.t
 					goto enter
 				}

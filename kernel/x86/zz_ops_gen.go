@@ -3,1359 +3,1455 @@
 package x86
 
 const (
-	o_ud                                                                                 = 0
-	o_add_rr_8_F                                                                         = 1
-	o_add_ri_8_F                                                                         = 2
-	o_add_rmB_8_F                                                                        = 3
-	o_add_rmX_8_F                                                                        = 4
-	o_add_mrB_8_F                                                                        = 5
-	o_add_mrX_8_F                                                                        = 6
-	o_add_miB_8_F                                                                        = 7
-	o_add_miX_8_F                                                                        = 8
-	o_add_rr_8_N                                                                         = 9
-	o_add_ri_8_N                                                                         = 10
-	o_add_rmB_8_N                                                                        = 11
-	o_add_rmX_8_N                                                                        = 12
-	o_add_rr_16_F                                                                        = 13
-	o_add_ri_16_F                                                                        = 14
-	o_add_rmB_16_F                                                                       = 15
-	o_add_rmX_16_F                                                                       = 16
-	o_add_mrB_16_F                                                                       = 17
-	o_add_mrX_16_F                                                                       = 18
-	o_add_miB_16_F                                                                       = 19
-	o_add_miX_16_F                                                                       = 20
-	o_add_rr_16_N                                                                        = 21
-	o_add_ri_16_N                                                                        = 22
-	o_add_rmB_16_N                                                                       = 23
-	o_add_rmX_16_N                                                                       = 24
-	o_add_rr_32_F                                                                        = 25
-	o_add_ri_32_F                                                                        = 26
-	o_add_rmB_32_F                                                                       = 27
-	o_add_rmX_32_F                                                                       = 28
-	o_add_mrB_32_F                                                                       = 29
-	o_add_mrX_32_F                                                                       = 30
-	o_add_miB_32_F                                                                       = 31
-	o_add_miX_32_F                                                                       = 32
-	o_add_rr_32_N                                                                        = 33
-	o_add_ri_32_N                                                                        = 34
-	o_add_rmB_32_N                                                                       = 35
-	o_add_rmX_32_N                                                                       = 36
-	o_add_rr_64_F                                                                        = 37
-	o_add_ri_64_F                                                                        = 38
-	o_add_rmB_64_F                                                                       = 39
-	o_add_rmX_64_F                                                                       = 40
-	o_add_mrB_64_F                                                                       = 41
-	o_add_mrX_64_F                                                                       = 42
-	o_add_miB_64_F                                                                       = 43
-	o_add_miX_64_F                                                                       = 44
-	o_add_rr_64_N                                                                        = 45
-	o_add_ri_64_N                                                                        = 46
-	o_add_rmB_64_N                                                                       = 47
-	o_add_rmX_64_N                                                                       = 48
-	o_or_rr_8_F                                                                          = 49
-	o_or_ri_8_F                                                                          = 50
-	o_or_rmB_8_F                                                                         = 51
-	o_or_rmX_8_F                                                                         = 52
-	o_or_mrB_8_F                                                                         = 53
-	o_or_mrX_8_F                                                                         = 54
-	o_or_miB_8_F                                                                         = 55
-	o_or_miX_8_F                                                                         = 56
-	o_or_rr_8_N                                                                          = 57
-	o_or_ri_8_N                                                                          = 58
-	o_or_rmB_8_N                                                                         = 59
-	o_or_rmX_8_N                                                                         = 60
-	o_or_rr_16_F                                                                         = 61
-	o_or_ri_16_F                                                                         = 62
-	o_or_rmB_16_F                                                                        = 63
-	o_or_rmX_16_F                                                                        = 64
-	o_or_mrB_16_F                                                                        = 65
-	o_or_mrX_16_F                                                                        = 66
-	o_or_miB_16_F                                                                        = 67
-	o_or_miX_16_F                                                                        = 68
-	o_or_rr_16_N                                                                         = 69
-	o_or_ri_16_N                                                                         = 70
-	o_or_rmB_16_N                                                                        = 71
-	o_or_rmX_16_N                                                                        = 72
-	o_or_rr_32_F                                                                         = 73
-	o_or_ri_32_F                                                                         = 74
-	o_or_rmB_32_F                                                                        = 75
-	o_or_rmX_32_F                                                                        = 76
-	o_or_mrB_32_F                                                                        = 77
-	o_or_mrX_32_F                                                                        = 78
-	o_or_miB_32_F                                                                        = 79
-	o_or_miX_32_F                                                                        = 80
-	o_or_rr_32_N                                                                         = 81
-	o_or_ri_32_N                                                                         = 82
-	o_or_rmB_32_N                                                                        = 83
-	o_or_rmX_32_N                                                                        = 84
-	o_or_rr_64_F                                                                         = 85
-	o_or_ri_64_F                                                                         = 86
-	o_or_rmB_64_F                                                                        = 87
-	o_or_rmX_64_F                                                                        = 88
-	o_or_mrB_64_F                                                                        = 89
-	o_or_mrX_64_F                                                                        = 90
-	o_or_miB_64_F                                                                        = 91
-	o_or_miX_64_F                                                                        = 92
-	o_or_rr_64_N                                                                         = 93
-	o_or_ri_64_N                                                                         = 94
-	o_or_rmB_64_N                                                                        = 95
-	o_or_rmX_64_N                                                                        = 96
-	o_adc_rr_8_F                                                                         = 97
-	o_adc_ri_8_F                                                                         = 98
-	o_adc_rmB_8_F                                                                        = 99
-	o_adc_rmX_8_F                                                                        = 100
-	o_adc_mrB_8_F                                                                        = 101
-	o_adc_mrX_8_F                                                                        = 102
-	o_adc_miB_8_F                                                                        = 103
-	o_adc_miX_8_F                                                                        = 104
-	o_adc_rr_16_F                                                                        = 105
-	o_adc_ri_16_F                                                                        = 106
-	o_adc_rmB_16_F                                                                       = 107
-	o_adc_rmX_16_F                                                                       = 108
-	o_adc_mrB_16_F                                                                       = 109
-	o_adc_mrX_16_F                                                                       = 110
-	o_adc_miB_16_F                                                                       = 111
-	o_adc_miX_16_F                                                                       = 112
-	o_adc_rr_32_F                                                                        = 113
-	o_adc_ri_32_F                                                                        = 114
-	o_adc_rmB_32_F                                                                       = 115
-	o_adc_rmX_32_F                                                                       = 116
-	o_adc_mrB_32_F                                                                       = 117
-	o_adc_mrX_32_F                                                                       = 118
-	o_adc_miB_32_F                                                                       = 119
-	o_adc_miX_32_F                                                                       = 120
-	o_adc_rr_64_F                                                                        = 121
-	o_adc_ri_64_F                                                                        = 122
-	o_adc_rmB_64_F                                                                       = 123
-	o_adc_rmX_64_F                                                                       = 124
-	o_adc_mrB_64_F                                                                       = 125
-	o_adc_mrX_64_F                                                                       = 126
-	o_adc_miB_64_F                                                                       = 127
-	o_adc_miX_64_F                                                                       = 128
-	o_sbb_rr_8_F                                                                         = 129
-	o_sbb_ri_8_F                                                                         = 130
-	o_sbb_rmB_8_F                                                                        = 131
-	o_sbb_rmX_8_F                                                                        = 132
-	o_sbb_mrB_8_F                                                                        = 133
-	o_sbb_mrX_8_F                                                                        = 134
-	o_sbb_miB_8_F                                                                        = 135
-	o_sbb_miX_8_F                                                                        = 136
-	o_sbb_rr_16_F                                                                        = 137
-	o_sbb_ri_16_F                                                                        = 138
-	o_sbb_rmB_16_F                                                                       = 139
-	o_sbb_rmX_16_F                                                                       = 140
-	o_sbb_mrB_16_F                                                                       = 141
-	o_sbb_mrX_16_F                                                                       = 142
-	o_sbb_miB_16_F                                                                       = 143
-	o_sbb_miX_16_F                                                                       = 144
-	o_sbb_rr_32_F                                                                        = 145
-	o_sbb_ri_32_F                                                                        = 146
-	o_sbb_rmB_32_F                                                                       = 147
-	o_sbb_rmX_32_F                                                                       = 148
-	o_sbb_mrB_32_F                                                                       = 149
-	o_sbb_mrX_32_F                                                                       = 150
-	o_sbb_miB_32_F                                                                       = 151
-	o_sbb_miX_32_F                                                                       = 152
-	o_sbb_rr_64_F                                                                        = 153
-	o_sbb_ri_64_F                                                                        = 154
-	o_sbb_rmB_64_F                                                                       = 155
-	o_sbb_rmX_64_F                                                                       = 156
-	o_sbb_mrB_64_F                                                                       = 157
-	o_sbb_mrX_64_F                                                                       = 158
-	o_sbb_miB_64_F                                                                       = 159
-	o_sbb_miX_64_F                                                                       = 160
-	o_and_rr_8_F                                                                         = 161
-	o_and_ri_8_F                                                                         = 162
-	o_and_rmB_8_F                                                                        = 163
-	o_and_rmX_8_F                                                                        = 164
-	o_and_mrB_8_F                                                                        = 165
-	o_and_mrX_8_F                                                                        = 166
-	o_and_miB_8_F                                                                        = 167
-	o_and_miX_8_F                                                                        = 168
-	o_and_rr_8_N                                                                         = 169
-	o_and_ri_8_N                                                                         = 170
-	o_and_rmB_8_N                                                                        = 171
-	o_and_rmX_8_N                                                                        = 172
-	o_and_rr_16_F                                                                        = 173
-	o_and_ri_16_F                                                                        = 174
-	o_and_rmB_16_F                                                                       = 175
-	o_and_rmX_16_F                                                                       = 176
-	o_and_mrB_16_F                                                                       = 177
-	o_and_mrX_16_F                                                                       = 178
-	o_and_miB_16_F                                                                       = 179
-	o_and_miX_16_F                                                                       = 180
-	o_and_rr_16_N                                                                        = 181
-	o_and_ri_16_N                                                                        = 182
-	o_and_rmB_16_N                                                                       = 183
-	o_and_rmX_16_N                                                                       = 184
-	o_and_rr_32_F                                                                        = 185
-	o_and_ri_32_F                                                                        = 186
-	o_and_rmB_32_F                                                                       = 187
-	o_and_rmX_32_F                                                                       = 188
-	o_and_mrB_32_F                                                                       = 189
-	o_and_mrX_32_F                                                                       = 190
-	o_and_miB_32_F                                                                       = 191
-	o_and_miX_32_F                                                                       = 192
-	o_and_rr_32_N                                                                        = 193
-	o_and_ri_32_N                                                                        = 194
-	o_and_rmB_32_N                                                                       = 195
-	o_and_rmX_32_N                                                                       = 196
-	o_and_rr_64_F                                                                        = 197
-	o_and_ri_64_F                                                                        = 198
-	o_and_rmB_64_F                                                                       = 199
-	o_and_rmX_64_F                                                                       = 200
-	o_and_mrB_64_F                                                                       = 201
-	o_and_mrX_64_F                                                                       = 202
-	o_and_miB_64_F                                                                       = 203
-	o_and_miX_64_F                                                                       = 204
-	o_and_rr_64_N                                                                        = 205
-	o_and_ri_64_N                                                                        = 206
-	o_and_rmB_64_N                                                                       = 207
-	o_and_rmX_64_N                                                                       = 208
-	o_sub_rr_8_F                                                                         = 209
-	o_sub_ri_8_F                                                                         = 210
-	o_sub_rmB_8_F                                                                        = 211
-	o_sub_rmX_8_F                                                                        = 212
-	o_sub_mrB_8_F                                                                        = 213
-	o_sub_mrX_8_F                                                                        = 214
-	o_sub_miB_8_F                                                                        = 215
-	o_sub_miX_8_F                                                                        = 216
-	o_sub_rr_8_N                                                                         = 217
-	o_sub_ri_8_N                                                                         = 218
-	o_sub_rmB_8_N                                                                        = 219
-	o_sub_rmX_8_N                                                                        = 220
-	o_sub_rr_16_F                                                                        = 221
-	o_sub_ri_16_F                                                                        = 222
-	o_sub_rmB_16_F                                                                       = 223
-	o_sub_rmX_16_F                                                                       = 224
-	o_sub_mrB_16_F                                                                       = 225
-	o_sub_mrX_16_F                                                                       = 226
-	o_sub_miB_16_F                                                                       = 227
-	o_sub_miX_16_F                                                                       = 228
-	o_sub_rr_16_N                                                                        = 229
-	o_sub_ri_16_N                                                                        = 230
-	o_sub_rmB_16_N                                                                       = 231
-	o_sub_rmX_16_N                                                                       = 232
-	o_sub_rr_32_F                                                                        = 233
-	o_sub_ri_32_F                                                                        = 234
-	o_sub_rmB_32_F                                                                       = 235
-	o_sub_rmX_32_F                                                                       = 236
-	o_sub_mrB_32_F                                                                       = 237
-	o_sub_mrX_32_F                                                                       = 238
-	o_sub_miB_32_F                                                                       = 239
-	o_sub_miX_32_F                                                                       = 240
-	o_sub_rr_32_N                                                                        = 241
-	o_sub_ri_32_N                                                                        = 242
-	o_sub_rmB_32_N                                                                       = 243
-	o_sub_rmX_32_N                                                                       = 244
-	o_sub_rr_64_F                                                                        = 245
-	o_sub_ri_64_F                                                                        = 246
-	o_sub_rmB_64_F                                                                       = 247
-	o_sub_rmX_64_F                                                                       = 248
-	o_sub_mrB_64_F                                                                       = 249
-	o_sub_mrX_64_F                                                                       = 250
-	o_sub_miB_64_F                                                                       = 251
-	o_sub_miX_64_F                                                                       = 252
-	o_sub_rr_64_N                                                                        = 253
-	o_sub_ri_64_N                                                                        = 254
-	o_sub_rmB_64_N                                                                       = 255
-	o_sub_rmX_64_N                                                                       = 256
-	o_xor_rr_8_F                                                                         = 257
-	o_xor_ri_8_F                                                                         = 258
-	o_xor_rmB_8_F                                                                        = 259
-	o_xor_rmX_8_F                                                                        = 260
-	o_xor_mrB_8_F                                                                        = 261
-	o_xor_mrX_8_F                                                                        = 262
-	o_xor_miB_8_F                                                                        = 263
-	o_xor_miX_8_F                                                                        = 264
-	o_xor_rr_8_N                                                                         = 265
-	o_xor_ri_8_N                                                                         = 266
-	o_xor_rmB_8_N                                                                        = 267
-	o_xor_rmX_8_N                                                                        = 268
-	o_xor_rr_16_F                                                                        = 269
-	o_xor_ri_16_F                                                                        = 270
-	o_xor_rmB_16_F                                                                       = 271
-	o_xor_rmX_16_F                                                                       = 272
-	o_xor_mrB_16_F                                                                       = 273
-	o_xor_mrX_16_F                                                                       = 274
-	o_xor_miB_16_F                                                                       = 275
-	o_xor_miX_16_F                                                                       = 276
-	o_xor_rr_16_N                                                                        = 277
-	o_xor_ri_16_N                                                                        = 278
-	o_xor_rmB_16_N                                                                       = 279
-	o_xor_rmX_16_N                                                                       = 280
-	o_xor_rr_32_F                                                                        = 281
-	o_xor_ri_32_F                                                                        = 282
-	o_xor_rmB_32_F                                                                       = 283
-	o_xor_rmX_32_F                                                                       = 284
-	o_xor_mrB_32_F                                                                       = 285
-	o_xor_mrX_32_F                                                                       = 286
-	o_xor_miB_32_F                                                                       = 287
-	o_xor_miX_32_F                                                                       = 288
-	o_xor_rr_32_N                                                                        = 289
-	o_xor_ri_32_N                                                                        = 290
-	o_xor_rmB_32_N                                                                       = 291
-	o_xor_rmX_32_N                                                                       = 292
-	o_xor_rr_64_F                                                                        = 293
-	o_xor_ri_64_F                                                                        = 294
-	o_xor_rmB_64_F                                                                       = 295
-	o_xor_rmX_64_F                                                                       = 296
-	o_xor_mrB_64_F                                                                       = 297
-	o_xor_mrX_64_F                                                                       = 298
-	o_xor_miB_64_F                                                                       = 299
-	o_xor_miX_64_F                                                                       = 300
-	o_xor_rr_64_N                                                                        = 301
-	o_xor_ri_64_N                                                                        = 302
-	o_xor_rmB_64_N                                                                       = 303
-	o_xor_rmX_64_N                                                                       = 304
-	o_cmp_rr_8_F                                                                         = 305
-	o_cmp_ri_8_F                                                                         = 306
-	o_cmp_rmB_8_F                                                                        = 307
-	o_cmp_rmX_8_F                                                                        = 308
-	o_cmp_mrB_8_F                                                                        = 309
-	o_cmp_mrX_8_F                                                                        = 310
-	o_cmp_miB_8_F                                                                        = 311
-	o_cmp_miX_8_F                                                                        = 312
-	o_cmp_rr_16_F                                                                        = 313
-	o_cmp_ri_16_F                                                                        = 314
-	o_cmp_rmB_16_F                                                                       = 315
-	o_cmp_rmX_16_F                                                                       = 316
-	o_cmp_mrB_16_F                                                                       = 317
-	o_cmp_mrX_16_F                                                                       = 318
-	o_cmp_miB_16_F                                                                       = 319
-	o_cmp_miX_16_F                                                                       = 320
-	o_cmp_rr_32_F                                                                        = 321
-	o_cmp_ri_32_F                                                                        = 322
-	o_cmp_rmB_32_F                                                                       = 323
-	o_cmp_rmX_32_F                                                                       = 324
-	o_cmp_mrB_32_F                                                                       = 325
-	o_cmp_mrX_32_F                                                                       = 326
-	o_cmp_miB_32_F                                                                       = 327
-	o_cmp_miX_32_F                                                                       = 328
-	o_cmp_rr_64_F                                                                        = 329
-	o_cmp_ri_64_F                                                                        = 330
-	o_cmp_rmB_64_F                                                                       = 331
-	o_cmp_rmX_64_F                                                                       = 332
-	o_cmp_mrB_64_F                                                                       = 333
-	o_cmp_mrX_64_F                                                                       = 334
-	o_cmp_miB_64_F                                                                       = 335
-	o_cmp_miX_64_F                                                                       = 336
-	o_test_rr_8_F                                                                        = 337
-	o_test_ri_8_F                                                                        = 338
-	o_test_mrB_8_F                                                                       = 339
-	o_test_mrX_8_F                                                                       = 340
-	o_test_miB_8_F                                                                       = 341
-	o_test_miX_8_F                                                                       = 342
-	o_test_rr_16_F                                                                       = 343
-	o_test_ri_16_F                                                                       = 344
-	o_test_mrB_16_F                                                                      = 345
-	o_test_mrX_16_F                                                                      = 346
-	o_test_miB_16_F                                                                      = 347
-	o_test_miX_16_F                                                                      = 348
-	o_test_rr_32_F                                                                       = 349
-	o_test_ri_32_F                                                                       = 350
-	o_test_mrB_32_F                                                                      = 351
-	o_test_mrX_32_F                                                                      = 352
-	o_test_miB_32_F                                                                      = 353
-	o_test_miX_32_F                                                                      = 354
-	o_test_rr_64_F                                                                       = 355
-	o_test_ri_64_F                                                                       = 356
-	o_test_mrB_64_F                                                                      = 357
-	o_test_mrX_64_F                                                                      = 358
-	o_test_miB_64_F                                                                      = 359
-	o_test_miX_64_F                                                                      = 360
-	o_mov_rr_8                                                                           = 361
-	o_st_8_B                                                                             = 362
-	o_sti_8_B                                                                            = 363
-	o_ldz_8_B                                                                            = 364
-	o_ldw_8_B                                                                            = 365
-	o_ldm_8_B                                                                            = 366
-	o_lds_8_16_B                                                                         = 367
-	o_lds_8_32_B                                                                         = 368
-	o_lds_8_64_B                                                                         = 369
-	o_st_8_X                                                                             = 370
-	o_sti_8_X                                                                            = 371
-	o_ldz_8_X                                                                            = 372
-	o_ldw_8_X                                                                            = 373
-	o_ldm_8_X                                                                            = 374
-	o_lds_8_16_X                                                                         = 375
-	o_lds_8_32_X                                                                         = 376
-	o_lds_8_64_X                                                                         = 377
-	o_movs_8_16                                                                          = 378
-	o_movs_8_32                                                                          = 379
-	o_movs_8_64                                                                          = 380
-	o_mov_rr_16                                                                          = 381
-	o_st_16_B                                                                            = 382
-	o_sti_16_B                                                                           = 383
-	o_ldz_16_B                                                                           = 384
-	o_ldw_16_B                                                                           = 385
-	o_ldm_16_B                                                                           = 386
-	o_lds_16_32_B                                                                        = 387
-	o_lds_16_64_B                                                                        = 388
-	o_st_16_X                                                                            = 389
-	o_sti_16_X                                                                           = 390
-	o_ldz_16_X                                                                           = 391
-	o_ldw_16_X                                                                           = 392
-	o_ldm_16_X                                                                           = 393
-	o_lds_16_32_X                                                                        = 394
-	o_lds_16_64_X                                                                        = 395
-	o_movs_16_32                                                                         = 396
-	o_movs_16_64                                                                         = 397
-	o_mov_rr_32                                                                          = 398
-	o_st_32_B                                                                            = 399
-	o_sti_32_B                                                                           = 400
-	o_ldz_32_B                                                                           = 401
-	o_ldw_32_B                                                                           = 402
-	o_lds_32_64_B                                                                        = 403
-	o_st_32_X                                                                            = 404
-	o_sti_32_X                                                                           = 405
-	o_ldz_32_X                                                                           = 406
-	o_ldw_32_X                                                                           = 407
-	o_lds_32_64_X                                                                        = 408
-	o_movs_32_64                                                                         = 409
-	o_mov_rr_64                                                                          = 410
-	o_st_64_B                                                                            = 411
-	o_sti_64_B                                                                           = 412
-	o_ldz_64_B                                                                           = 413
-	o_ldw_64_B                                                                           = 414
-	o_st_64_X                                                                            = 415
-	o_sti_64_X                                                                           = 416
-	o_ldz_64_X                                                                           = 417
-	o_ldw_64_X                                                                           = 418
-	o_movz_8                                                                             = 419
-	o_mov_ri_8                                                                           = 420
-	o_movz_16                                                                            = 421
-	o_mov_ri_16                                                                          = 422
-	o_mov_ri_64                                                                          = 423
-	o_lea_16_B                                                                           = 424
-	o_lea_32_B                                                                           = 425
-	o_lea_64_B                                                                           = 426
-	o_lea_16_X                                                                           = 427
-	o_lea_32_X                                                                           = 428
-	o_lea_64_X                                                                           = 429
-	o_inc_r_8                                                                            = 430
-	o_inc_m_8_B                                                                          = 431
-	o_inc_m_8_X                                                                          = 432
-	o_dec_r_8                                                                            = 433
-	o_dec_m_8_B                                                                          = 434
-	o_dec_m_8_X                                                                          = 435
-	o_neg_8_F                                                                            = 436
-	o_neg_8_N                                                                            = 437
-	o_not_8                                                                              = 438
-	o_inc_r_16                                                                           = 439
-	o_inc_m_16_B                                                                         = 440
-	o_inc_m_16_X                                                                         = 441
-	o_dec_r_16                                                                           = 442
-	o_dec_m_16_B                                                                         = 443
-	o_dec_m_16_X                                                                         = 444
-	o_neg_16_F                                                                           = 445
-	o_neg_16_N                                                                           = 446
-	o_not_16                                                                             = 447
-	o_inc_r_32                                                                           = 448
-	o_inc_m_32_B                                                                         = 449
-	o_inc_m_32_X                                                                         = 450
-	o_dec_r_32                                                                           = 451
-	o_dec_m_32_B                                                                         = 452
-	o_dec_m_32_X                                                                         = 453
-	o_neg_32_F                                                                           = 454
-	o_neg_32_N                                                                           = 455
-	o_not_32                                                                             = 456
-	o_inc_r_64                                                                           = 457
-	o_inc_m_64_B                                                                         = 458
-	o_inc_m_64_X                                                                         = 459
-	o_dec_r_64                                                                           = 460
-	o_dec_m_64_B                                                                         = 461
-	o_dec_m_64_X                                                                         = 462
-	o_neg_64_F                                                                           = 463
-	o_neg_64_N                                                                           = 464
-	o_not_64                                                                             = 465
-	o_shl_ri_32_F                                                                        = 466
-	o_shr_ri_32_F                                                                        = 467
-	o_sar_ri_32_F                                                                        = 468
-	o_shl_rc_32_F                                                                        = 469
-	o_shr_rc_32_F                                                                        = 470
-	o_sar_rc_32_F                                                                        = 471
-	o_shl_ri_32_N                                                                        = 472
-	o_shr_ri_32_N                                                                        = 473
-	o_sar_ri_32_N                                                                        = 474
-	o_rol_ri_32_N                                                                        = 475
-	o_ror_ri_32_N                                                                        = 476
-	o_shl_rc_32_N                                                                        = 477
-	o_shr_rc_32_N                                                                        = 478
-	o_sar_rc_32_N                                                                        = 479
-	o_rol_rc_32_N                                                                        = 480
-	o_ror_rc_32_N                                                                        = 481
-	o_shl_ri_64_F                                                                        = 482
-	o_shr_ri_64_F                                                                        = 483
-	o_sar_ri_64_F                                                                        = 484
-	o_shl_rc_64_F                                                                        = 485
-	o_shr_rc_64_F                                                                        = 486
-	o_sar_rc_64_F                                                                        = 487
-	o_shl_ri_64_N                                                                        = 488
-	o_shr_ri_64_N                                                                        = 489
-	o_sar_ri_64_N                                                                        = 490
-	o_rol_ri_64_N                                                                        = 491
-	o_ror_ri_64_N                                                                        = 492
-	o_shl_rc_64_N                                                                        = 493
-	o_shr_rc_64_N                                                                        = 494
-	o_sar_rc_64_N                                                                        = 495
-	o_rol_rc_64_N                                                                        = 496
-	o_ror_rc_64_N                                                                        = 497
-	o_imul_rr_16_F                                                                       = 498
-	o_imul_rri_16_F                                                                      = 499
-	o_imul_rr_16_N                                                                       = 500
-	o_imul_rri_16_N                                                                      = 501
-	o_imul_rr_32_F                                                                       = 502
-	o_imul_rri_32_F                                                                      = 503
-	o_imul_rr_32_N                                                                       = 504
-	o_imul_rri_32_N                                                                      = 505
-	o_imul_rr_64_F                                                                       = 506
-	o_imul_rri_64_F                                                                      = 507
-	o_imul_rr_64_N                                                                       = 508
-	o_imul_rri_64_N                                                                      = 509
-	o_mul_64                                                                             = 510
-	o_mul_32                                                                             = 511
-	o_div_64                                                                             = 512
-	o_div_32                                                                             = 513
-	o_set_o                                                                              = 514
-	o_cmov_o_16                                                                          = 515
-	o_cmov_o_32                                                                          = 516
-	o_cmov_o_64                                                                          = 517
-	o_jcc_o                                                                              = 518
-	o_set_no                                                                             = 519
-	o_cmov_no_16                                                                         = 520
-	o_cmov_no_32                                                                         = 521
-	o_cmov_no_64                                                                         = 522
-	o_jcc_no                                                                             = 523
-	o_set_b                                                                              = 524
-	o_cmov_b_16                                                                          = 525
-	o_cmov_b_32                                                                          = 526
-	o_cmov_b_64                                                                          = 527
-	o_jcc_b                                                                              = 528
-	o_set_ae                                                                             = 529
-	o_cmov_ae_16                                                                         = 530
-	o_cmov_ae_32                                                                         = 531
-	o_cmov_ae_64                                                                         = 532
-	o_jcc_ae                                                                             = 533
-	o_set_e                                                                              = 534
-	o_cmov_e_16                                                                          = 535
-	o_cmov_e_32                                                                          = 536
-	o_cmov_e_64                                                                          = 537
-	o_jcc_e                                                                              = 538
-	o_set_ne                                                                             = 539
-	o_cmov_ne_16                                                                         = 540
-	o_cmov_ne_32                                                                         = 541
-	o_cmov_ne_64                                                                         = 542
-	o_jcc_ne                                                                             = 543
-	o_set_be                                                                             = 544
-	o_cmov_be_16                                                                         = 545
-	o_cmov_be_32                                                                         = 546
-	o_cmov_be_64                                                                         = 547
-	o_jcc_be                                                                             = 548
-	o_set_a                                                                              = 549
-	o_cmov_a_16                                                                          = 550
-	o_cmov_a_32                                                                          = 551
-	o_cmov_a_64                                                                          = 552
-	o_jcc_a                                                                              = 553
-	o_set_s                                                                              = 554
-	o_cmov_s_16                                                                          = 555
-	o_cmov_s_32                                                                          = 556
-	o_cmov_s_64                                                                          = 557
-	o_jcc_s                                                                              = 558
-	o_set_ns                                                                             = 559
-	o_cmov_ns_16                                                                         = 560
-	o_cmov_ns_32                                                                         = 561
-	o_cmov_ns_64                                                                         = 562
-	o_jcc_ns                                                                             = 563
-	o_set_p                                                                              = 564
-	o_cmov_p_16                                                                          = 565
-	o_cmov_p_32                                                                          = 566
-	o_cmov_p_64                                                                          = 567
-	o_jcc_p                                                                              = 568
-	o_set_np                                                                             = 569
-	o_cmov_np_16                                                                         = 570
-	o_cmov_np_32                                                                         = 571
-	o_cmov_np_64                                                                         = 572
-	o_jcc_np                                                                             = 573
-	o_set_l                                                                              = 574
-	o_cmov_l_16                                                                          = 575
-	o_cmov_l_32                                                                          = 576
-	o_cmov_l_64                                                                          = 577
-	o_jcc_l                                                                              = 578
-	o_set_ge                                                                             = 579
-	o_cmov_ge_16                                                                         = 580
-	o_cmov_ge_32                                                                         = 581
-	o_cmov_ge_64                                                                         = 582
-	o_jcc_ge                                                                             = 583
-	o_set_le                                                                             = 584
-	o_cmov_le_16                                                                         = 585
-	o_cmov_le_32                                                                         = 586
-	o_cmov_le_64                                                                         = 587
-	o_jcc_le                                                                             = 588
-	o_set_g                                                                              = 589
-	o_cmov_g_16                                                                          = 590
-	o_cmov_g_32                                                                          = 591
-	o_cmov_g_64                                                                          = 592
-	o_jcc_g                                                                              = 593
-	o_jcmp_rr_8_b                                                                        = 594
-	o_jcmp_ri_8_b                                                                        = 595
-	o_jcmp_rmB_8_b                                                                       = 596
-	o_jcmp_mrB_8_b                                                                       = 597
-	o_jcmp_miB_8_b                                                                       = 598
-	o_jcmp_rr_16_b                                                                       = 599
-	o_jcmp_ri_16_b                                                                       = 600
-	o_jcmp_rmB_16_b                                                                      = 601
-	o_jcmp_mrB_16_b                                                                      = 602
-	o_jcmp_miB_16_b                                                                      = 603
-	o_jcmp_rr_32_b                                                                       = 604
-	o_jcmp_ri_32_b                                                                       = 605
-	o_jcmp_rmB_32_b                                                                      = 606
-	o_jcmp_mrB_32_b                                                                      = 607
-	o_jcmp_miB_32_b                                                                      = 608
-	o_jcmp_rr_64_b                                                                       = 609
-	o_jcmp_ri_64_b                                                                       = 610
-	o_jcmp_rmB_64_b                                                                      = 611
-	o_jcmp_mrB_64_b                                                                      = 612
-	o_jcmp_miB_64_b                                                                      = 613
-	o_jcmp_rr_8_ae                                                                       = 614
-	o_jcmp_ri_8_ae                                                                       = 615
-	o_jcmp_rmB_8_ae                                                                      = 616
-	o_jcmp_mrB_8_ae                                                                      = 617
-	o_jcmp_miB_8_ae                                                                      = 618
-	o_jcmp_rr_16_ae                                                                      = 619
-	o_jcmp_ri_16_ae                                                                      = 620
-	o_jcmp_rmB_16_ae                                                                     = 621
-	o_jcmp_mrB_16_ae                                                                     = 622
-	o_jcmp_miB_16_ae                                                                     = 623
-	o_jcmp_rr_32_ae                                                                      = 624
-	o_jcmp_ri_32_ae                                                                      = 625
-	o_jcmp_rmB_32_ae                                                                     = 626
-	o_jcmp_mrB_32_ae                                                                     = 627
-	o_jcmp_miB_32_ae                                                                     = 628
-	o_jcmp_rr_64_ae                                                                      = 629
-	o_jcmp_ri_64_ae                                                                      = 630
-	o_jcmp_rmB_64_ae                                                                     = 631
-	o_jcmp_mrB_64_ae                                                                     = 632
-	o_jcmp_miB_64_ae                                                                     = 633
-	o_jcmp_rr_8_e                                                                        = 634
-	o_jtest_rr_8_e                                                                       = 635
-	o_jcmp_ri_8_e                                                                        = 636
-	o_jtest_ri_8_e                                                                       = 637
-	o_jcmp_rmB_8_e                                                                       = 638
-	o_jcmp_mrB_8_e                                                                       = 639
-	o_jtest_mrB_8_e                                                                      = 640
-	o_jcmp_miB_8_e                                                                       = 641
-	o_jtest_miB_8_e                                                                      = 642
-	o_jcmp_rr_16_e                                                                       = 643
-	o_jtest_rr_16_e                                                                      = 644
-	o_jcmp_ri_16_e                                                                       = 645
-	o_jtest_ri_16_e                                                                      = 646
-	o_jcmp_rmB_16_e                                                                      = 647
-	o_jcmp_mrB_16_e                                                                      = 648
-	o_jtest_mrB_16_e                                                                     = 649
-	o_jcmp_miB_16_e                                                                      = 650
-	o_jtest_miB_16_e                                                                     = 651
-	o_jcmp_rr_32_e                                                                       = 652
-	o_jtest_rr_32_e                                                                      = 653
-	o_jcmp_ri_32_e                                                                       = 654
-	o_jtest_ri_32_e                                                                      = 655
-	o_jcmp_rmB_32_e                                                                      = 656
-	o_jcmp_mrB_32_e                                                                      = 657
-	o_jtest_mrB_32_e                                                                     = 658
-	o_jcmp_miB_32_e                                                                      = 659
-	o_jtest_miB_32_e                                                                     = 660
-	o_jcmp_rr_64_e                                                                       = 661
-	o_jtest_rr_64_e                                                                      = 662
-	o_jcmp_ri_64_e                                                                       = 663
-	o_jtest_ri_64_e                                                                      = 664
-	o_jcmp_rmB_64_e                                                                      = 665
-	o_jcmp_mrB_64_e                                                                      = 666
-	o_jtest_mrB_64_e                                                                     = 667
-	o_jcmp_miB_64_e                                                                      = 668
-	o_jtest_miB_64_e                                                                     = 669
-	o_jcmp_rr_8_ne                                                                       = 670
-	o_jtest_rr_8_ne                                                                      = 671
-	o_jcmp_ri_8_ne                                                                       = 672
-	o_jtest_ri_8_ne                                                                      = 673
-	o_jcmp_rmB_8_ne                                                                      = 674
-	o_jcmp_mrB_8_ne                                                                      = 675
-	o_jtest_mrB_8_ne                                                                     = 676
-	o_jcmp_miB_8_ne                                                                      = 677
-	o_jtest_miB_8_ne                                                                     = 678
-	o_jcmp_rr_16_ne                                                                      = 679
-	o_jtest_rr_16_ne                                                                     = 680
-	o_jcmp_ri_16_ne                                                                      = 681
-	o_jtest_ri_16_ne                                                                     = 682
-	o_jcmp_rmB_16_ne                                                                     = 683
-	o_jcmp_mrB_16_ne                                                                     = 684
-	o_jtest_mrB_16_ne                                                                    = 685
-	o_jcmp_miB_16_ne                                                                     = 686
-	o_jtest_miB_16_ne                                                                    = 687
-	o_jcmp_rr_32_ne                                                                      = 688
-	o_jtest_rr_32_ne                                                                     = 689
-	o_jcmp_ri_32_ne                                                                      = 690
-	o_jtest_ri_32_ne                                                                     = 691
-	o_jcmp_rmB_32_ne                                                                     = 692
-	o_jcmp_mrB_32_ne                                                                     = 693
-	o_jtest_mrB_32_ne                                                                    = 694
-	o_jcmp_miB_32_ne                                                                     = 695
-	o_jtest_miB_32_ne                                                                    = 696
-	o_jcmp_rr_64_ne                                                                      = 697
-	o_jtest_rr_64_ne                                                                     = 698
-	o_jcmp_ri_64_ne                                                                      = 699
-	o_jtest_ri_64_ne                                                                     = 700
-	o_jcmp_rmB_64_ne                                                                     = 701
-	o_jcmp_mrB_64_ne                                                                     = 702
-	o_jtest_mrB_64_ne                                                                    = 703
-	o_jcmp_miB_64_ne                                                                     = 704
-	o_jtest_miB_64_ne                                                                    = 705
-	o_jcmp_rr_8_be                                                                       = 706
-	o_jcmp_ri_8_be                                                                       = 707
-	o_jcmp_rmB_8_be                                                                      = 708
-	o_jcmp_mrB_8_be                                                                      = 709
-	o_jcmp_miB_8_be                                                                      = 710
-	o_jcmp_rr_16_be                                                                      = 711
-	o_jcmp_ri_16_be                                                                      = 712
-	o_jcmp_rmB_16_be                                                                     = 713
-	o_jcmp_mrB_16_be                                                                     = 714
-	o_jcmp_miB_16_be                                                                     = 715
-	o_jcmp_rr_32_be                                                                      = 716
-	o_jcmp_ri_32_be                                                                      = 717
-	o_jcmp_rmB_32_be                                                                     = 718
-	o_jcmp_mrB_32_be                                                                     = 719
-	o_jcmp_miB_32_be                                                                     = 720
-	o_jcmp_rr_64_be                                                                      = 721
-	o_jcmp_ri_64_be                                                                      = 722
-	o_jcmp_rmB_64_be                                                                     = 723
-	o_jcmp_mrB_64_be                                                                     = 724
-	o_jcmp_miB_64_be                                                                     = 725
-	o_jcmp_rr_8_a                                                                        = 726
-	o_jcmp_ri_8_a                                                                        = 727
-	o_jcmp_rmB_8_a                                                                       = 728
-	o_jcmp_mrB_8_a                                                                       = 729
-	o_jcmp_miB_8_a                                                                       = 730
-	o_jcmp_rr_16_a                                                                       = 731
-	o_jcmp_ri_16_a                                                                       = 732
-	o_jcmp_rmB_16_a                                                                      = 733
-	o_jcmp_mrB_16_a                                                                      = 734
-	o_jcmp_miB_16_a                                                                      = 735
-	o_jcmp_rr_32_a                                                                       = 736
-	o_jcmp_ri_32_a                                                                       = 737
-	o_jcmp_rmB_32_a                                                                      = 738
-	o_jcmp_mrB_32_a                                                                      = 739
-	o_jcmp_miB_32_a                                                                      = 740
-	o_jcmp_rr_64_a                                                                       = 741
-	o_jcmp_ri_64_a                                                                       = 742
-	o_jcmp_rmB_64_a                                                                      = 743
-	o_jcmp_mrB_64_a                                                                      = 744
-	o_jcmp_miB_64_a                                                                      = 745
-	o_jcmp_rr_8_s                                                                        = 746
-	o_jtest_rr_8_s                                                                       = 747
-	o_jcmp_ri_8_s                                                                        = 748
-	o_jtest_ri_8_s                                                                       = 749
-	o_jcmp_rmB_8_s                                                                       = 750
-	o_jcmp_mrB_8_s                                                                       = 751
-	o_jtest_mrB_8_s                                                                      = 752
-	o_jcmp_miB_8_s                                                                       = 753
-	o_jtest_miB_8_s                                                                      = 754
-	o_jcmp_rr_16_s                                                                       = 755
-	o_jtest_rr_16_s                                                                      = 756
-	o_jcmp_ri_16_s                                                                       = 757
-	o_jtest_ri_16_s                                                                      = 758
-	o_jcmp_rmB_16_s                                                                      = 759
-	o_jcmp_mrB_16_s                                                                      = 760
-	o_jtest_mrB_16_s                                                                     = 761
-	o_jcmp_miB_16_s                                                                      = 762
-	o_jtest_miB_16_s                                                                     = 763
-	o_jcmp_rr_32_s                                                                       = 764
-	o_jtest_rr_32_s                                                                      = 765
-	o_jcmp_ri_32_s                                                                       = 766
-	o_jtest_ri_32_s                                                                      = 767
-	o_jcmp_rmB_32_s                                                                      = 768
-	o_jcmp_mrB_32_s                                                                      = 769
-	o_jtest_mrB_32_s                                                                     = 770
-	o_jcmp_miB_32_s                                                                      = 771
-	o_jtest_miB_32_s                                                                     = 772
-	o_jcmp_rr_64_s                                                                       = 773
-	o_jtest_rr_64_s                                                                      = 774
-	o_jcmp_ri_64_s                                                                       = 775
-	o_jtest_ri_64_s                                                                      = 776
-	o_jcmp_rmB_64_s                                                                      = 777
-	o_jcmp_mrB_64_s                                                                      = 778
-	o_jtest_mrB_64_s                                                                     = 779
-	o_jcmp_miB_64_s                                                                      = 780
-	o_jtest_miB_64_s                                                                     = 781
-	o_jcmp_rr_8_ns                                                                       = 782
-	o_jtest_rr_8_ns                                                                      = 783
-	o_jcmp_ri_8_ns                                                                       = 784
-	o_jtest_ri_8_ns                                                                      = 785
-	o_jcmp_rmB_8_ns                                                                      = 786
-	o_jcmp_mrB_8_ns                                                                      = 787
-	o_jtest_mrB_8_ns                                                                     = 788
-	o_jcmp_miB_8_ns                                                                      = 789
-	o_jtest_miB_8_ns                                                                     = 790
-	o_jcmp_rr_16_ns                                                                      = 791
-	o_jtest_rr_16_ns                                                                     = 792
-	o_jcmp_ri_16_ns                                                                      = 793
-	o_jtest_ri_16_ns                                                                     = 794
-	o_jcmp_rmB_16_ns                                                                     = 795
-	o_jcmp_mrB_16_ns                                                                     = 796
-	o_jtest_mrB_16_ns                                                                    = 797
-	o_jcmp_miB_16_ns                                                                     = 798
-	o_jtest_miB_16_ns                                                                    = 799
-	o_jcmp_rr_32_ns                                                                      = 800
-	o_jtest_rr_32_ns                                                                     = 801
-	o_jcmp_ri_32_ns                                                                      = 802
-	o_jtest_ri_32_ns                                                                     = 803
-	o_jcmp_rmB_32_ns                                                                     = 804
-	o_jcmp_mrB_32_ns                                                                     = 805
-	o_jtest_mrB_32_ns                                                                    = 806
-	o_jcmp_miB_32_ns                                                                     = 807
-	o_jtest_miB_32_ns                                                                    = 808
-	o_jcmp_rr_64_ns                                                                      = 809
-	o_jtest_rr_64_ns                                                                     = 810
-	o_jcmp_ri_64_ns                                                                      = 811
-	o_jtest_ri_64_ns                                                                     = 812
-	o_jcmp_rmB_64_ns                                                                     = 813
-	o_jcmp_mrB_64_ns                                                                     = 814
-	o_jtest_mrB_64_ns                                                                    = 815
-	o_jcmp_miB_64_ns                                                                     = 816
-	o_jtest_miB_64_ns                                                                    = 817
-	o_jcmp_rr_8_l                                                                        = 818
-	o_jcmp_ri_8_l                                                                        = 819
-	o_jcmp_rmB_8_l                                                                       = 820
-	o_jcmp_mrB_8_l                                                                       = 821
-	o_jcmp_miB_8_l                                                                       = 822
-	o_jcmp_rr_16_l                                                                       = 823
-	o_jcmp_ri_16_l                                                                       = 824
-	o_jcmp_rmB_16_l                                                                      = 825
-	o_jcmp_mrB_16_l                                                                      = 826
-	o_jcmp_miB_16_l                                                                      = 827
-	o_jcmp_rr_32_l                                                                       = 828
-	o_jcmp_ri_32_l                                                                       = 829
-	o_jcmp_rmB_32_l                                                                      = 830
-	o_jcmp_mrB_32_l                                                                      = 831
-	o_jcmp_miB_32_l                                                                      = 832
-	o_jcmp_rr_64_l                                                                       = 833
-	o_jcmp_ri_64_l                                                                       = 834
-	o_jcmp_rmB_64_l                                                                      = 835
-	o_jcmp_mrB_64_l                                                                      = 836
-	o_jcmp_miB_64_l                                                                      = 837
-	o_jcmp_rr_8_ge                                                                       = 838
-	o_jcmp_ri_8_ge                                                                       = 839
-	o_jcmp_rmB_8_ge                                                                      = 840
-	o_jcmp_mrB_8_ge                                                                      = 841
-	o_jcmp_miB_8_ge                                                                      = 842
-	o_jcmp_rr_16_ge                                                                      = 843
-	o_jcmp_ri_16_ge                                                                      = 844
-	o_jcmp_rmB_16_ge                                                                     = 845
-	o_jcmp_mrB_16_ge                                                                     = 846
-	o_jcmp_miB_16_ge                                                                     = 847
-	o_jcmp_rr_32_ge                                                                      = 848
-	o_jcmp_ri_32_ge                                                                      = 849
-	o_jcmp_rmB_32_ge                                                                     = 850
-	o_jcmp_mrB_32_ge                                                                     = 851
-	o_jcmp_miB_32_ge                                                                     = 852
-	o_jcmp_rr_64_ge                                                                      = 853
-	o_jcmp_ri_64_ge                                                                      = 854
-	o_jcmp_rmB_64_ge                                                                     = 855
-	o_jcmp_mrB_64_ge                                                                     = 856
-	o_jcmp_miB_64_ge                                                                     = 857
-	o_jcmp_rr_8_le                                                                       = 858
-	o_jtest_rr_8_le                                                                      = 859
-	o_jcmp_ri_8_le                                                                       = 860
-	o_jtest_ri_8_le                                                                      = 861
-	o_jcmp_rmB_8_le                                                                      = 862
-	o_jcmp_mrB_8_le                                                                      = 863
-	o_jtest_mrB_8_le                                                                     = 864
-	o_jcmp_miB_8_le                                                                      = 865
-	o_jtest_miB_8_le                                                                     = 866
-	o_jcmp_rr_16_le                                                                      = 867
-	o_jtest_rr_16_le                                                                     = 868
-	o_jcmp_ri_16_le                                                                      = 869
-	o_jtest_ri_16_le                                                                     = 870
-	o_jcmp_rmB_16_le                                                                     = 871
-	o_jcmp_mrB_16_le                                                                     = 872
-	o_jtest_mrB_16_le                                                                    = 873
-	o_jcmp_miB_16_le                                                                     = 874
-	o_jtest_miB_16_le                                                                    = 875
-	o_jcmp_rr_32_le                                                                      = 876
-	o_jtest_rr_32_le                                                                     = 877
-	o_jcmp_ri_32_le                                                                      = 878
-	o_jtest_ri_32_le                                                                     = 879
-	o_jcmp_rmB_32_le                                                                     = 880
-	o_jcmp_mrB_32_le                                                                     = 881
-	o_jtest_mrB_32_le                                                                    = 882
-	o_jcmp_miB_32_le                                                                     = 883
-	o_jtest_miB_32_le                                                                    = 884
-	o_jcmp_rr_64_le                                                                      = 885
-	o_jtest_rr_64_le                                                                     = 886
-	o_jcmp_ri_64_le                                                                      = 887
-	o_jtest_ri_64_le                                                                     = 888
-	o_jcmp_rmB_64_le                                                                     = 889
-	o_jcmp_mrB_64_le                                                                     = 890
-	o_jtest_mrB_64_le                                                                    = 891
-	o_jcmp_miB_64_le                                                                     = 892
-	o_jtest_miB_64_le                                                                    = 893
-	o_jcmp_rr_8_g                                                                        = 894
-	o_jtest_rr_8_g                                                                       = 895
-	o_jcmp_ri_8_g                                                                        = 896
-	o_jtest_ri_8_g                                                                       = 897
-	o_jcmp_rmB_8_g                                                                       = 898
-	o_jcmp_mrB_8_g                                                                       = 899
-	o_jtest_mrB_8_g                                                                      = 900
-	o_jcmp_miB_8_g                                                                       = 901
-	o_jtest_miB_8_g                                                                      = 902
-	o_jcmp_rr_16_g                                                                       = 903
-	o_jtest_rr_16_g                                                                      = 904
-	o_jcmp_ri_16_g                                                                       = 905
-	o_jtest_ri_16_g                                                                      = 906
-	o_jcmp_rmB_16_g                                                                      = 907
-	o_jcmp_mrB_16_g                                                                      = 908
-	o_jtest_mrB_16_g                                                                     = 909
-	o_jcmp_miB_16_g                                                                      = 910
-	o_jtest_miB_16_g                                                                     = 911
-	o_jcmp_rr_32_g                                                                       = 912
-	o_jtest_rr_32_g                                                                      = 913
-	o_jcmp_ri_32_g                                                                       = 914
-	o_jtest_ri_32_g                                                                      = 915
-	o_jcmp_rmB_32_g                                                                      = 916
-	o_jcmp_mrB_32_g                                                                      = 917
-	o_jtest_mrB_32_g                                                                     = 918
-	o_jcmp_miB_32_g                                                                      = 919
-	o_jtest_miB_32_g                                                                     = 920
-	o_jcmp_rr_64_g                                                                       = 921
-	o_jtest_rr_64_g                                                                      = 922
-	o_jcmp_ri_64_g                                                                       = 923
-	o_jtest_ri_64_g                                                                      = 924
-	o_jcmp_rmB_64_g                                                                      = 925
-	o_jcmp_mrB_64_g                                                                      = 926
-	o_jtest_mrB_64_g                                                                     = 927
-	o_jcmp_miB_64_g                                                                      = 928
-	o_jtest_miB_64_g                                                                     = 929
-	o_push_r                                                                             = 930
-	o_push_i                                                                             = 931
-	o_pop_r                                                                              = 932
-	o_leave                                                                              = 933
-	o_cmpxchg_m_8                                                                        = 934
-	o_xadd_m_8                                                                           = 935
-	o_xchg_m_8                                                                           = 936
-	o_xchg_r_8                                                                           = 937
-	o_xadd_r_8                                                                           = 938
-	o_cmpxchg_m_16                                                                       = 939
-	o_xadd_m_16                                                                          = 940
-	o_xchg_m_16                                                                          = 941
-	o_xchg_r_16                                                                          = 942
-	o_xadd_r_16                                                                          = 943
-	o_cmpxchg_m_32                                                                       = 944
-	o_xadd_m_32                                                                          = 945
-	o_xchg_m_32                                                                          = 946
-	o_xchg_r_32                                                                          = 947
-	o_xadd_r_32                                                                          = 948
-	o_cmpxchg_m_64                                                                       = 949
-	o_xadd_m_64                                                                          = 950
-	o_xchg_m_64                                                                          = 951
-	o_xchg_r_64                                                                          = 952
-	o_xadd_r_64                                                                          = 953
-	o_nop                                                                                = 954
-	o_bswap_32                                                                           = 955
-	o_bswap_64                                                                           = 956
-	o_cbw                                                                                = 957
-	o_cwde                                                                               = 958
-	o_cdqe                                                                               = 959
-	o_cwd                                                                                = 960
-	o_cdq                                                                                = 961
-	o_cqo                                                                                = 962
-	o_entry                                                                              = 963
-	o_next                                                                               = 964
-	o_jmp                                                                                = 965
-	o_call                                                                               = 966
-	o_ret                                                                                = 967
-	o_ret_i                                                                              = 968
-	o_jmp_r                                                                              = 969
-	o_call_r                                                                             = 970
-	o_jrcxz                                                                              = 971
-	o_jecxz                                                                              = 972
-	o_loop                                                                               = 973
-	o_loope                                                                              = 974
-	o_loopne                                                                             = 975
-	o_gate                                                                               = 976
-	o_scall                                                                              = 977
-	o_sret                                                                               = 978
-	o_locked                                                                             = 979
-	o_gp                                                                                 = 980
-	o_io                                                                                 = 981
-	o_loopcx                                                                             = 982
-	o_shift                                                                              = 983
-	o_shld                                                                               = 984
-	o_shrd                                                                               = 985
-	o_mul1                                                                               = 986
-	o_imul1                                                                              = 987
-	o_div1                                                                               = 988
-	o_idiv1                                                                              = 989
-	o_bt                                                                                 = 990
-	o_btm                                                                                = 991
-	o_bsf                                                                                = 992
-	o_bsr                                                                                = 993
-	o_tzcnt                                                                              = 994
-	o_lzcnt                                                                              = 995
-	o_popcnt                                                                             = 996
-	o_cmpxchg_r                                                                          = 997
-	o_cmpxchg8b                                                                          = 998
-	o_cmpxchg16b                                                                         = 999
-	o_pushw                                                                              = 1000
-	o_popw                                                                               = 1001
-	o_popm                                                                               = 1002
-	o_pushf                                                                              = 1003
-	o_popf                                                                               = 1004
-	o_enter                                                                              = 1005
-	o_flagop                                                                             = 1006
-	o_lahf                                                                               = 1007
-	o_sahf                                                                               = 1008
-	o_xlat                                                                               = 1009
-	o_movs                                                                               = 1010
-	o_stos                                                                               = 1011
-	o_lods                                                                               = 1012
-	o_cmps                                                                               = 1013
-	o_scas                                                                               = 1014
-	o_cli                                                                                = 1015
-	o_sti                                                                                = 1016
-	o_hlt                                                                                = 1017
-	o_pause                                                                              = 1018
-	o_vmcall                                                                             = 1019
-	o_int3                                                                               = 1020
-	o_int                                                                                = 1021
-	o_int1                                                                               = 1022
-	o_iretq                                                                              = 1023
-	o_lretq                                                                              = 1024
-	o_syscall                                                                            = 1025
-	o_sysretq                                                                            = 1026
-	o_swapgs                                                                             = 1027
-	o_cpuid                                                                              = 1028
-	o_rdtsc                                                                              = 1029
-	o_rdtscp                                                                             = 1030
-	o_rdmsr                                                                              = 1031
-	o_wrmsr                                                                              = 1032
-	o_movcr_r                                                                            = 1033
-	o_movcr_w                                                                            = 1034
-	o_movdr_r                                                                            = 1035
-	o_movdr_w                                                                            = 1036
-	o_clts                                                                               = 1037
-	o_lgdt                                                                               = 1038
-	o_lidt                                                                               = 1039
-	o_sgdt                                                                               = 1040
-	o_sidt                                                                               = 1041
-	o_ltr                                                                                = 1042
-	o_lldt                                                                               = 1043
-	o_str                                                                                = 1044
-	o_movseg_r                                                                           = 1045
-	o_movseg_w                                                                           = 1046
-	o_invlpg                                                                             = 1047
-	o_wbinvd                                                                             = 1048
-	o_fsbase_r                                                                           = 1049
-	o_fsbase_w                                                                           = 1050
-	o_ldz_64_B_then_ldz_64_B                                                             = 1051
-	o_mov_rr_64_then_call                                                                = 1052
-	o_mov_rr_64_then_mov_rr_64                                                           = 1053
-	o_and_ri_32_F_then_ret                                                               = 1054
-	o_ldz_64_B_then_ldz_64_B_then_ldz_64_B                                               = 1055
-	o_mov_rr_64_then_jtest_ri_32_e                                                       = 1056
-	o_inc_m_64_B_then_lea_64_X                                                           = 1057
-	o_inc_m_64_B_then_lea_64_X_then_ret                                                  = 1058
-	o_add_ri_64_N_then_jcmp_rr_64_b                                                      = 1059
-	o_ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_shr_ri_64_N                              = 1060
-	o_mov_rr_32_then_xor_rr_32_F                                                         = 1061
-	o_add_ri_64_N_then_jcmp_rr_64_ne                                                     = 1062
-	o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N                                        = 1063
-	o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N_then_sub_rr_32_N                       = 1064
-	o_ldz_64_X_then_st_64_X                                                              = 1065
-	o_ldz_64_X_then_st_64_X_then_add_ri_64_N_then_jcmp_rr_64_ne                          = 1066
-	o_mov_ri_64_then_mov_ri_64                                                           = 1067
-	o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64                             = 1068
-	o_mov_rr_64_then_ret                                                                 = 1069
-	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N                                        = 1070
-	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N                       = 1071
-	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N_then_sub_ri_32_F      = 1072
-	o_xor_rr_32_F_then_mov_ri_64                                                         = 1073
-	o_pop_r_then_pop_r                                                                   = 1074
-	o_ldz_8_B_then_st_8_X                                                                = 1075
-	o_cmpxchg_m_32_then_jtest_rr_32_ne                                                   = 1076
-	o_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne                   = 1077
-	o_mov_ri_64_then_call                                                                = 1078
-	o_add_ri_64_F_then_sti_64_B                                                          = 1079
-	o_ldz_64_B_then_jtest_rr_64_e                                                        = 1080
-	o_add_mrB_64_F_then_ret                                                              = 1081
-	o_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne                                       = 1082
-	o_add_ri_64_N_then_jtest_rr_8_ne                                                     = 1083
-	o_inc_m_64_B_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne   = 1084
-	o_ldz_8_B_then_st_8_X_then_add_ri_64_N_then_jtest_rr_8_ne                            = 1085
-	o_mov_ri_64_then_add_mrB_64_F_then_ret                                               = 1086
-	o_sti_32_B_then_mov_ri_64_then_add_mrB_64_F_then_ret                                 = 1087
-	o_ldz_64_B_then_st_64_B                                                              = 1088
-	o_mov_rr_64_then_sub_ri_64_N                                                         = 1089
-	o_shl_ri_64_F_then_lea_64_B                                                          = 1090
-	o_lea_64_B_then_call                                                                 = 1091
-	o_ldz_64_X_then_jmp_r                                                                = 1092
-	o_mov_rr_64_then_mov_rr_64_then_call                                                 = 1093
-	o_mov_rr_64_then_mov_rr_32                                                           = 1094
-	o_push_r_then_push_r                                                                 = 1095
-	o_add_ri_64_F_then_ret                                                               = 1096
-	o_pop_r_then_ret                                                                     = 1097
-	o_mov_rr_64_then_jtest_rr_64_e                                                       = 1098
-	o_ldz_8_X_then_st_8_X                                                                = 1099
-	o_xor_rr_32_F_then_nop                                                               = 1100
-	o_dec_m_32_B_then_set_e                                                              = 1101
-	o_dec_m_32_B_then_set_e_then_jtest_rr_8_e                                            = 1102
-	o_inc_m_32_B_then_mov_rr_64_then_ret                                                 = 1103
-	o_ldz_8_X_then_st_8_X_then_add_ri_64_N_then_jcmp_rr_64_ne                            = 1104
-	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B                                           = 1105
-	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jtest_rr_64_e          = 1106
-	o_st_64_B_then_call                                                                  = 1107
-	o_mov_rr_64_then_pop_r_then_ret                                                      = 1108
-	o_mov_rr_64_then_xor_rr_32_F                                                         = 1109
-	o_xor_rr_32_F_then_ret                                                               = 1110
-	o_lea_64_B_then_mov_rr_64_then_call                                                  = 1111
-	o_add_ri_64_F_then_call                                                              = 1112
-	o_st_64_B_then_st_64_B                                                               = 1113
-	o_push_r_then_mov_rr_64_then_call                                                    = 1114
-	o_inc_m_64_B_then_add_ri_64_F_then_ret                                               = 1115
-	o_and_rr_32_N_then_cmp_ri_32_F                                                       = 1116
-	o_ldz_32_B_then_jmp                                                                  = 1117
-	o_lea_32_B_then_ldz_32_B_then_jmp                                                    = 1118
-	o_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N                                          = 1119
-	o_mov_rr_64_then_jtest_rr_64_s                                                       = 1120
-	o_mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N            = 1121
-	o_cdqe_then_jtest_rr_64_ne                                                           = 1122
-	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64               = 1123
-	o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call                    = 1124
-	o_shr_ri_64_F_then_lea_64_X                                                          = 1125
-	o_ldz_64_B_then_lea_64_B                                                             = 1126
-	o_pop_r_then_pop_r_then_pop_r_then_pop_r                                             = 1127
-	o_ldz_64_B_then_call_r                                                               = 1128
-	o_and_ri_32_F_then_jcc_ne                                                            = 1129
-	o_mov_rr_32_then_mov_ri_64                                                           = 1130
-	o_push_r_then_mov_rr_64                                                              = 1131
-	o_add_miB_32_F_then_call                                                             = 1132
-	o_st_64_B_then_ldz_64_B_then_st_64_B                                                 = 1133
-	o_mov_rr_64_then_mov_ri_64_then_call                                                 = 1134
-	o_mov_rr_64_then_lea_64_B_then_call                                                  = 1135
-	o_ldz_64_B_then_jcmp_rr_64_ne                                                        = 1136
-	o_mov_ri_64_then_lea_64_B                                                            = 1137
-	o_shr_ri_64_N_then_lea_64_X                                                          = 1138
-	o_st_64_B_then_st_64_B_then_sub_miB_32_F                                             = 1139
-	o_add_rr_64_F_then_call                                                              = 1140
-	o_add_rr_64_N_then_add_rr_64_N                                                       = 1141
-	o_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                                    = 1142
-	o_and_ri_32_N_then_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                   = 1143
-	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B                                         = 1144
-	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jcmp_rr_64_ne        = 1145
-	o_inc_m_64_B_then_ret                                                                = 1146
-	o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B_then_sub_miB_32_F                 = 1147
-	o_lea_64_B_then_shr_ri_64_N_then_lea_64_X                                            = 1148
-	o_lea_64_B_then_shr_ri_64_N_then_lea_64_X_then_xor_rr_32_F_then_nop                  = 1149
-	o_lea_64_X_then_lea_64_B_then_call                                                   = 1150
-	o_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_mov_ri_64                              = 1151
-	o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be                                        = 1152
-	o_mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be        = 1153
-	o_mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X                          = 1154
-	o_mov_rr_64_then_xor_rr_32_F_then_call                                               = 1155
-	o_ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call                                  = 1156
-	o_ldz_64_B_then_mov_rr_64                                                            = 1157
-	o_add_ri_64_N_then_sub_ri_64_F                                                       = 1158
-	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64                                             = 1159
-	o_ldz_64_B_then_add_rr_64_F                                                          = 1160
-	o_st_64_B_then_ldz_64_B                                                              = 1161
-	o_mov_rr_64_then_jcmp_rr_64_ae                                                       = 1162
-	o_add_ri_64_N_then_mov_rr_64_then_jcmp_rr_64_ae                                      = 1163
-	o_add_ri_64_N_then_sub_ri_64_F_then_st_8_B                                           = 1164
-	o_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne                        = 1165
-	o_div_64_then_ldz_8_B_then_st_8_X                                                    = 1166
-	o_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64                                     = 1167
-	o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne           = 1168
-	o_mov_rr_64_then_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64                      = 1169
-	o_add_ri_64_F_then_jmp                                                               = 1170
-	o_push_r_then_mov_rr_64_then_mov_rr_64                                               = 1171
-	o_mov_rr_64_then_jmp                                                                 = 1172
-	o_st_64_B_then_jmp                                                                   = 1173
-	o_st_64_B_then_lea_64_B                                                              = 1174
-	o_mov_rr_64_then_sub_ri_64_F                                                         = 1175
-	o_movz_8_then_mov_ri_64                                                              = 1176
-	o_add_rr_64_F_then_mov_rr_64_then_call                                               = 1177
-	o_ldz_64_B_then_jmp                                                                  = 1178
-	o_lea_64_B_then_st_64_B_then_call                                                    = 1179
-	o_mov_rr_64_then_mov_ri_64_then_mov_ri_64                                            = 1180
-	o_xor_rr_32_F_then_ldz_64_B                                                          = 1181
-	o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                     = 1182
-	o_mov_ri_64_then_mov_ri_64_then_call                                                 = 1183
-	o_mov_rr_64_then_and_ri_64_N                                                         = 1184
-	o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call                                    = 1185
-	o_mov_rr_32_then_and_ri_32_N                                                         = 1186
-	o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                      = 1187
-	o_mov_rr_64_then_mov_rr_64_then_mov_rr_64                                            = 1188
-	o_sub_rr_64_N_then_cmp_rr_64_F                                                       = 1189
-	o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B                                           = 1190
-	o_mov_ri_64_then_ret                                                                 = 1191
-	o_ldz_64_B_then_add_ri_64_F                                                          = 1192
-	o_add_mrB_64_F_then_mov_rr_64_then_ret                                               = 1193
-	o_add_rmB_64_F_then_call                                                             = 1194
-	o_add_rmB_64_F_then_mov_ri_64_then_call                                              = 1195
-	o_add_rmB_64_F_then_mov_rr_64_then_call                                              = 1196
-	o_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call                              = 1197
-	o_add_rr_64_N_then_jcmp_ri_64_be                                                     = 1198
-	o_add_rr_64_N_then_sub_rr_32_F                                                       = 1199
-	o_add_rr_64_N_then_sub_rr_32_F_then_call                                             = 1200
-	o_and_ri_32_F_then_call                                                              = 1201
-	o_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call                              = 1202
-	o_ldz_64_B_then_add_ri_64_F_then_jmp_r                                               = 1203
-	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B                               = 1204
-	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B_then_jcmp_mrB_64_ae           = 1205
-	o_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B                              = 1206
-	o_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B_then_jcmp_rr_64_b            = 1207
-	o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call                                = 1208
-	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X                               = 1209
-	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X_then_jcmp_ri_64_be            = 1210
-	o_mov_ri_64_then_jcmp_ri_64_a                                                        = 1211
-	o_mov_ri_64_then_mov_ri_64_then_add_rr_64_F_then_call                                = 1212
-	o_mov_ri_64_then_shl_ri_64_N                                                         = 1213
-	o_mov_ri_64_then_shl_ri_64_N_then_and_ri_32_F_then_call                              = 1214
-	o_mov_rr_32_then_add_rr_64_N_then_jcmp_ri_64_be                                      = 1215
-	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N                                        = 1216
-	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N_then_jtest_rr_64_e                     = 1217
-	o_mov_rr_64_then_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call               = 1218
-	o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N                                        = 1219
-	o_mov_rr_64_then_mov_rr_32_then_mul_64                                               = 1220
-	o_movz_8_then_mov_ri_64_then_add_ri_64_F_then_call                                   = 1221
-	o_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne                              = 1222
-	o_pop_r_then_st_64_B_then_jmp                                                        = 1223
-	o_st_64_B_then_lea_64_B_then_lea_64_B_then_st_64_B_then_call                         = 1224
-	o_sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X                                         = 1225
-	o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call                  = 1226
-	o_add_ri_64_N_then_jcmp_rr_64_e                                                      = 1227
-	o_dec_m_32_B_then_jcc_e                                                              = 1228
-	o_and_ri_64_N_then_add_ri_64_F_then_jmp                                              = 1229
-	o_shl_ri_64_N_then_mov_rr_32                                                         = 1230
-	o_push_r_then_push_r_then_push_r_then_push_r                                         = 1231
-	o_sti_64_B_then_sti_64_B                                                             = 1232
-	o_pop_r_then_pop_r_then_ret                                                          = 1233
-	o_ldz_32_X_then_ret                                                                  = 1234
-	o_mov_rr_32_then_ldz_32_X_then_ret                                                   = 1235
-	o_ldz_32_B_then_jtest_rr_32_e                                                        = 1236
-	o_lea_64_B_then_jtest_rr_8_e                                                         = 1237
-	o_lea_64_B_then_jcmp_ri_8_ne                                                         = 1238
-	o_push_r_then_mov_rr_64_then_push_r                                                  = 1239
-	o_add_ri_64_F_then_mov_rr_64                                                         = 1240
-	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F                                         = 1241
-	o_ldz_8_B_then_lea_64_B_then_jcmp_ri_8_ne                                            = 1242
-	o_sti_8_B_then_dec_m_32_B_then_jcc_e                                                 = 1243
-	o_add_miB_32_F_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne = 1244
-	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret                                = 1245
-	o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret                                    = 1246
-	o_ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e                            = 1247
-	o_add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e                                        = 1248
-	o_mov_rr_64_then_mov_rr_32_then_add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e          = 1249
-	o_ldz_64_B_then_mov_ri_64                                                            = 1250
-	o_push_r_then_mov_rr_32                                                              = 1251
-	o_ldz_32_B_then_jtest_rr_32_ne                                                       = 1252
-	o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64                                   = 1253
-	o_mov_ri_64_then_ldz_64_B                                                            = 1254
-	o_add_mrB_64_F_then_st_64_B                                                          = 1255
-	o_sub_rmB_64_N_then_jtest_rr_64_le                                                   = 1256
-	o_ldz_64_B_then_jcmp_rr_64_e                                                         = 1257
-	o_pop_r_then_pop_r_then_pop_r_then_ret                                               = 1258
-	o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r                            = 1259
-	o_sti_8_B_then_jtest_ri_32_e                                                         = 1260
-	o_lea_32_X_then_ret                                                                  = 1261
-	o_sub_rr_64_N_then_test_rr_64_F                                                      = 1262
-	o_sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64                                       = 1263
-	o_push_r_then_mov_rr_64_then_push_r_then_sub_ri_64_F                                 = 1264
-	o_push_r_then_push_r_then_mov_rr_64                                                  = 1265
-	o_mov_rr_64_then_nop                                                                 = 1266
-	o_push_r_then_mov_rr_32_then_push_r                                                  = 1267
-	o_st_64_B_then_ret                                                                   = 1268
-	o_ldz_32_B_then_ldz_64_B                                                             = 1269
-	o_add_ri_64_F_then_pop_r_then_pop_r_then_ret                                         = 1270
-	o_mov_rr_64_then_sub_rmB_64_N_then_jtest_rr_64_le                                    = 1271
-	o_sub_ri_64_F_then_call                                                              = 1272
-	o_ldz_32_B_then_jcmp_rr_32_ne                                                        = 1273
-	o_push_r_then_push_r_then_push_r                                                     = 1274
-	o_mov_rr_64_then_jtest_rr_64_ne                                                      = 1275
-	o_sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64_then_st_64_B_then_ret                 = 1276
-	o_pop_r_then_pop_r_then_jmp                                                          = 1277
-	o_mov_ri_64_then_mov_rr_64                                                           = 1278
-	o_and_ri_64_N_then_jcmp_ri_64_a                                                      = 1279
-	o_mov_rr_32_then_mov_rr_64                                                           = 1280
-	o_lea_64_X_then_lea_64_X                                                             = 1281
-	o_sub_rmB_64_F_then_jcc_s                                                            = 1282
-	o_pop_r_then_jmp                                                                     = 1283
-	o_mov_rr_64_then_sub_rmB_64_F_then_jcc_s                                             = 1284
-	o_push_r_then_push_r_then_mov_rr_32                                                  = 1285
-	o_st_64_B_then_ldz_32_B                                                              = 1286
-	o_add_mrB_64_F_then_jmp                                                              = 1287
-	o_ldz_64_B_then_add_miB_32_F                                                         = 1288
-	o_lea_64_B_then_jcmp_rr_64_e                                                         = 1289
-	o_ldz_64_B_then_jtest_ri_8_ne                                                        = 1290
-	o_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e                                          = 1291
-	o_sti_32_B_then_mov_rr_64_then_call                                                  = 1292
-	o_mov_ri_64_then_sub_ri_64_F                                                         = 1293
-	o_push_r_then_mov_rr_64_then_sub_ri_64_F                                             = 1294
-	o_sti_64_B_then_call                                                                 = 1295
-	o_add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne                                       = 1296
-	o_ldz_64_B_then_add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne                         = 1297
-	o_ldz_64_B_then_call                                                                 = 1298
-	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_ldz_64_B_then_call_r                   = 1299
-	o_mov_ri_64_then_sub_rr_64_F                                                         = 1300
-	o_mov_ri_64_then_push_r_then_mov_rr_64                                               = 1301
-	o_add_mrB_64_F_then_st_64_B_then_ldz_32_B                                            = 1302
-	o_ldz_32_B_then_jtest_ri_8_ne                                                        = 1303
-	o_ldz_64_B_then_jcmp_ri_64_e                                                         = 1304
-	o_push_r_then_mov_rr_64_then_push_r_then_mov_ri_64_then_sub_ri_64_F                  = 1305
-	o_xor_rr_32_F_then_call                                                              = 1306
-	o_ldz_64_B_then_jtest_ri_8_e                                                         = 1307
-	o_ldz_64_B_then_ldz_32_B                                                             = 1308
-	o_mov_rr_64_then_mov_ri_64                                                           = 1309
-	o_sti_64_B_then_sti_64_B_then_sti_64_B                                               = 1310
-	o_add_rr_64_F_then_ret                                                               = 1311
-	o_cmov_s_64_then_add_rr_64_F_then_ret                                                = 1312
-	o_ldz_64_B_then_ldz_64_B_then_ldz_32_B_then_jcmp_rr_32_ne                            = 1313
-	o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_st_64_B                                   = 1314
-	o_mov_ri_64_then_sub_rr_64_F_then_cmov_s_64_then_add_rr_64_F_then_ret                = 1315
-	o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp                                    = 1316
-	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_N                                         = 1317
-	o_add_rr_64_F_then_ldz_8_B                                                           = 1318
-	o_mov_rr_32_then_lea_64_X_then_lea_64_X                                              = 1319
-	o_nop_then_mov_rr_64_then_xor_rr_32_F                                                = 1320
-	o_ldz_64_B_then_lea_64_B_then_lea_64_B                                               = 1321
-	o_push_r_then_push_r_then_push_r_then_push_r_then_mov_rr_32                          = 1322
-	o_shr_rc_64_F_then_shl_rc_64_N                                                       = 1323
-	o_add_rmX_64_F_then_ldz_64_B                                                         = 1324
-	o_mov_ri_64_then_ldz_64_B_then_add_rr_64_F                                           = 1325
-	o_push_r_then_ldz_64_B                                                               = 1326
-	o_push_r_then_lea_64_B                                                               = 1327
-	o_st_64_B_then_add_miB_64_F                                                          = 1328
-	o_add_ri_64_F_then_mov_rr_32                                                         = 1329
-	o_shl_ri_64_N_then_add_rr_64_F                                                       = 1330
-	o_sub_ri_64_F_then_ldz_64_B                                                          = 1331
-	o_cdqe_then_mov_ri_64                                                                = 1332
-	o_ldz_32_B_then_cdqe_then_mov_ri_64                                                  = 1333
-	o_ldz_64_B_then_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a                         = 1334
-	o_ldz_64_B_then_mov_rr_64_then_jtest_rr_64_e                                         = 1335
-	o_ldz_64_B_then_or_miB_64_F                                                          = 1336
-	o_ldz_64_B_then_sub_miB_32_F                                                         = 1337
-	o_push_r_then_push_r_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e                  = 1338
-	o_sub_ri_64_F_then_ldz_32_B_then_cdqe_then_mov_ri_64                                 = 1339
-	o_add_rr_64_F_then_ldz_8_B_then_jmp                                                  = 1340
-	o_cdqe_then_add_rr_64_F_then_ldz_8_B_then_jmp                                        = 1341
-	o_lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X                                = 1342
-	o_mov_ri_64_then_mov_rr_64_then_call                                                 = 1343
-	o_mov_rr_32_then_add_ri_64_F_then_ret                                                = 1344
-	o_mov_rr_32_then_mov_ri_64_then_nop_then_mov_rr_64_then_xor_rr_32_F                  = 1345
-	o_movs_32_64_then_lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X                = 1346
-	o_and_ri_32_N_then_and_ri_64_N                                                       = 1347
-	o_and_ri_32_N_then_and_ri_64_N_then_mov_rr_64_then_jtest_rr_64_ne                    = 1348
-	o_mov_ri_64_then_jmp                                                                 = 1349
-	o_or_miB_32_F_then_jcmp_rr_64_e                                                      = 1350
-	firstSuper                                                                           = 1051
-	numOps                                                                               = 1351
+	o_ud                                                                               = 0
+	o_add_rr_8_F                                                                       = 1
+	o_add_ri_8_F                                                                       = 2
+	o_add_rmB_8_F                                                                      = 3
+	o_add_rmX_8_F                                                                      = 4
+	o_add_mrB_8_F                                                                      = 5
+	o_add_mrX_8_F                                                                      = 6
+	o_add_miB_8_F                                                                      = 7
+	o_add_miX_8_F                                                                      = 8
+	o_add_rr_8_N                                                                       = 9
+	o_add_ri_8_N                                                                       = 10
+	o_add_rmB_8_N                                                                      = 11
+	o_add_rmX_8_N                                                                      = 12
+	o_add_rr_16_F                                                                      = 13
+	o_add_ri_16_F                                                                      = 14
+	o_add_rmB_16_F                                                                     = 15
+	o_add_rmX_16_F                                                                     = 16
+	o_add_mrB_16_F                                                                     = 17
+	o_add_mrX_16_F                                                                     = 18
+	o_add_miB_16_F                                                                     = 19
+	o_add_miX_16_F                                                                     = 20
+	o_add_rr_16_N                                                                      = 21
+	o_add_ri_16_N                                                                      = 22
+	o_add_rmB_16_N                                                                     = 23
+	o_add_rmX_16_N                                                                     = 24
+	o_add_rr_32_F                                                                      = 25
+	o_add_ri_32_F                                                                      = 26
+	o_add_rmB_32_F                                                                     = 27
+	o_add_rmX_32_F                                                                     = 28
+	o_add_mrB_32_F                                                                     = 29
+	o_add_mrX_32_F                                                                     = 30
+	o_add_miB_32_F                                                                     = 31
+	o_add_miX_32_F                                                                     = 32
+	o_add_rr_32_N                                                                      = 33
+	o_add_ri_32_N                                                                      = 34
+	o_add_rmB_32_N                                                                     = 35
+	o_add_rmX_32_N                                                                     = 36
+	o_add_rr_64_F                                                                      = 37
+	o_add_ri_64_F                                                                      = 38
+	o_add_rmB_64_F                                                                     = 39
+	o_add_rmX_64_F                                                                     = 40
+	o_add_mrB_64_F                                                                     = 41
+	o_add_mrX_64_F                                                                     = 42
+	o_add_miB_64_F                                                                     = 43
+	o_add_miX_64_F                                                                     = 44
+	o_add_rr_64_N                                                                      = 45
+	o_add_ri_64_N                                                                      = 46
+	o_add_rmB_64_N                                                                     = 47
+	o_add_rmX_64_N                                                                     = 48
+	o_or_rr_8_F                                                                        = 49
+	o_or_ri_8_F                                                                        = 50
+	o_or_rmB_8_F                                                                       = 51
+	o_or_rmX_8_F                                                                       = 52
+	o_or_mrB_8_F                                                                       = 53
+	o_or_mrX_8_F                                                                       = 54
+	o_or_miB_8_F                                                                       = 55
+	o_or_miX_8_F                                                                       = 56
+	o_or_rr_8_N                                                                        = 57
+	o_or_ri_8_N                                                                        = 58
+	o_or_rmB_8_N                                                                       = 59
+	o_or_rmX_8_N                                                                       = 60
+	o_or_rr_16_F                                                                       = 61
+	o_or_ri_16_F                                                                       = 62
+	o_or_rmB_16_F                                                                      = 63
+	o_or_rmX_16_F                                                                      = 64
+	o_or_mrB_16_F                                                                      = 65
+	o_or_mrX_16_F                                                                      = 66
+	o_or_miB_16_F                                                                      = 67
+	o_or_miX_16_F                                                                      = 68
+	o_or_rr_16_N                                                                       = 69
+	o_or_ri_16_N                                                                       = 70
+	o_or_rmB_16_N                                                                      = 71
+	o_or_rmX_16_N                                                                      = 72
+	o_or_rr_32_F                                                                       = 73
+	o_or_ri_32_F                                                                       = 74
+	o_or_rmB_32_F                                                                      = 75
+	o_or_rmX_32_F                                                                      = 76
+	o_or_mrB_32_F                                                                      = 77
+	o_or_mrX_32_F                                                                      = 78
+	o_or_miB_32_F                                                                      = 79
+	o_or_miX_32_F                                                                      = 80
+	o_or_rr_32_N                                                                       = 81
+	o_or_ri_32_N                                                                       = 82
+	o_or_rmB_32_N                                                                      = 83
+	o_or_rmX_32_N                                                                      = 84
+	o_or_rr_64_F                                                                       = 85
+	o_or_ri_64_F                                                                       = 86
+	o_or_rmB_64_F                                                                      = 87
+	o_or_rmX_64_F                                                                      = 88
+	o_or_mrB_64_F                                                                      = 89
+	o_or_mrX_64_F                                                                      = 90
+	o_or_miB_64_F                                                                      = 91
+	o_or_miX_64_F                                                                      = 92
+	o_or_rr_64_N                                                                       = 93
+	o_or_ri_64_N                                                                       = 94
+	o_or_rmB_64_N                                                                      = 95
+	o_or_rmX_64_N                                                                      = 96
+	o_adc_rr_8_F                                                                       = 97
+	o_adc_ri_8_F                                                                       = 98
+	o_adc_rmB_8_F                                                                      = 99
+	o_adc_rmX_8_F                                                                      = 100
+	o_adc_mrB_8_F                                                                      = 101
+	o_adc_mrX_8_F                                                                      = 102
+	o_adc_miB_8_F                                                                      = 103
+	o_adc_miX_8_F                                                                      = 104
+	o_adc_rr_16_F                                                                      = 105
+	o_adc_ri_16_F                                                                      = 106
+	o_adc_rmB_16_F                                                                     = 107
+	o_adc_rmX_16_F                                                                     = 108
+	o_adc_mrB_16_F                                                                     = 109
+	o_adc_mrX_16_F                                                                     = 110
+	o_adc_miB_16_F                                                                     = 111
+	o_adc_miX_16_F                                                                     = 112
+	o_adc_rr_32_F                                                                      = 113
+	o_adc_ri_32_F                                                                      = 114
+	o_adc_rmB_32_F                                                                     = 115
+	o_adc_rmX_32_F                                                                     = 116
+	o_adc_mrB_32_F                                                                     = 117
+	o_adc_mrX_32_F                                                                     = 118
+	o_adc_miB_32_F                                                                     = 119
+	o_adc_miX_32_F                                                                     = 120
+	o_adc_rr_64_F                                                                      = 121
+	o_adc_ri_64_F                                                                      = 122
+	o_adc_rmB_64_F                                                                     = 123
+	o_adc_rmX_64_F                                                                     = 124
+	o_adc_mrB_64_F                                                                     = 125
+	o_adc_mrX_64_F                                                                     = 126
+	o_adc_miB_64_F                                                                     = 127
+	o_adc_miX_64_F                                                                     = 128
+	o_sbb_rr_8_F                                                                       = 129
+	o_sbb_ri_8_F                                                                       = 130
+	o_sbb_rmB_8_F                                                                      = 131
+	o_sbb_rmX_8_F                                                                      = 132
+	o_sbb_mrB_8_F                                                                      = 133
+	o_sbb_mrX_8_F                                                                      = 134
+	o_sbb_miB_8_F                                                                      = 135
+	o_sbb_miX_8_F                                                                      = 136
+	o_sbb_rr_16_F                                                                      = 137
+	o_sbb_ri_16_F                                                                      = 138
+	o_sbb_rmB_16_F                                                                     = 139
+	o_sbb_rmX_16_F                                                                     = 140
+	o_sbb_mrB_16_F                                                                     = 141
+	o_sbb_mrX_16_F                                                                     = 142
+	o_sbb_miB_16_F                                                                     = 143
+	o_sbb_miX_16_F                                                                     = 144
+	o_sbb_rr_32_F                                                                      = 145
+	o_sbb_ri_32_F                                                                      = 146
+	o_sbb_rmB_32_F                                                                     = 147
+	o_sbb_rmX_32_F                                                                     = 148
+	o_sbb_mrB_32_F                                                                     = 149
+	o_sbb_mrX_32_F                                                                     = 150
+	o_sbb_miB_32_F                                                                     = 151
+	o_sbb_miX_32_F                                                                     = 152
+	o_sbb_rr_64_F                                                                      = 153
+	o_sbb_ri_64_F                                                                      = 154
+	o_sbb_rmB_64_F                                                                     = 155
+	o_sbb_rmX_64_F                                                                     = 156
+	o_sbb_mrB_64_F                                                                     = 157
+	o_sbb_mrX_64_F                                                                     = 158
+	o_sbb_miB_64_F                                                                     = 159
+	o_sbb_miX_64_F                                                                     = 160
+	o_and_rr_8_F                                                                       = 161
+	o_and_ri_8_F                                                                       = 162
+	o_and_rmB_8_F                                                                      = 163
+	o_and_rmX_8_F                                                                      = 164
+	o_and_mrB_8_F                                                                      = 165
+	o_and_mrX_8_F                                                                      = 166
+	o_and_miB_8_F                                                                      = 167
+	o_and_miX_8_F                                                                      = 168
+	o_and_rr_8_N                                                                       = 169
+	o_and_ri_8_N                                                                       = 170
+	o_and_rmB_8_N                                                                      = 171
+	o_and_rmX_8_N                                                                      = 172
+	o_and_rr_16_F                                                                      = 173
+	o_and_ri_16_F                                                                      = 174
+	o_and_rmB_16_F                                                                     = 175
+	o_and_rmX_16_F                                                                     = 176
+	o_and_mrB_16_F                                                                     = 177
+	o_and_mrX_16_F                                                                     = 178
+	o_and_miB_16_F                                                                     = 179
+	o_and_miX_16_F                                                                     = 180
+	o_and_rr_16_N                                                                      = 181
+	o_and_ri_16_N                                                                      = 182
+	o_and_rmB_16_N                                                                     = 183
+	o_and_rmX_16_N                                                                     = 184
+	o_and_rr_32_F                                                                      = 185
+	o_and_ri_32_F                                                                      = 186
+	o_and_rmB_32_F                                                                     = 187
+	o_and_rmX_32_F                                                                     = 188
+	o_and_mrB_32_F                                                                     = 189
+	o_and_mrX_32_F                                                                     = 190
+	o_and_miB_32_F                                                                     = 191
+	o_and_miX_32_F                                                                     = 192
+	o_and_rr_32_N                                                                      = 193
+	o_and_ri_32_N                                                                      = 194
+	o_and_rmB_32_N                                                                     = 195
+	o_and_rmX_32_N                                                                     = 196
+	o_and_rr_64_F                                                                      = 197
+	o_and_ri_64_F                                                                      = 198
+	o_and_rmB_64_F                                                                     = 199
+	o_and_rmX_64_F                                                                     = 200
+	o_and_mrB_64_F                                                                     = 201
+	o_and_mrX_64_F                                                                     = 202
+	o_and_miB_64_F                                                                     = 203
+	o_and_miX_64_F                                                                     = 204
+	o_and_rr_64_N                                                                      = 205
+	o_and_ri_64_N                                                                      = 206
+	o_and_rmB_64_N                                                                     = 207
+	o_and_rmX_64_N                                                                     = 208
+	o_sub_rr_8_F                                                                       = 209
+	o_sub_ri_8_F                                                                       = 210
+	o_sub_rmB_8_F                                                                      = 211
+	o_sub_rmX_8_F                                                                      = 212
+	o_sub_mrB_8_F                                                                      = 213
+	o_sub_mrX_8_F                                                                      = 214
+	o_sub_miB_8_F                                                                      = 215
+	o_sub_miX_8_F                                                                      = 216
+	o_sub_rr_8_N                                                                       = 217
+	o_sub_ri_8_N                                                                       = 218
+	o_sub_rmB_8_N                                                                      = 219
+	o_sub_rmX_8_N                                                                      = 220
+	o_sub_rr_16_F                                                                      = 221
+	o_sub_ri_16_F                                                                      = 222
+	o_sub_rmB_16_F                                                                     = 223
+	o_sub_rmX_16_F                                                                     = 224
+	o_sub_mrB_16_F                                                                     = 225
+	o_sub_mrX_16_F                                                                     = 226
+	o_sub_miB_16_F                                                                     = 227
+	o_sub_miX_16_F                                                                     = 228
+	o_sub_rr_16_N                                                                      = 229
+	o_sub_ri_16_N                                                                      = 230
+	o_sub_rmB_16_N                                                                     = 231
+	o_sub_rmX_16_N                                                                     = 232
+	o_sub_rr_32_F                                                                      = 233
+	o_sub_ri_32_F                                                                      = 234
+	o_sub_rmB_32_F                                                                     = 235
+	o_sub_rmX_32_F                                                                     = 236
+	o_sub_mrB_32_F                                                                     = 237
+	o_sub_mrX_32_F                                                                     = 238
+	o_sub_miB_32_F                                                                     = 239
+	o_sub_miX_32_F                                                                     = 240
+	o_sub_rr_32_N                                                                      = 241
+	o_sub_ri_32_N                                                                      = 242
+	o_sub_rmB_32_N                                                                     = 243
+	o_sub_rmX_32_N                                                                     = 244
+	o_sub_rr_64_F                                                                      = 245
+	o_sub_ri_64_F                                                                      = 246
+	o_sub_rmB_64_F                                                                     = 247
+	o_sub_rmX_64_F                                                                     = 248
+	o_sub_mrB_64_F                                                                     = 249
+	o_sub_mrX_64_F                                                                     = 250
+	o_sub_miB_64_F                                                                     = 251
+	o_sub_miX_64_F                                                                     = 252
+	o_sub_rr_64_N                                                                      = 253
+	o_sub_ri_64_N                                                                      = 254
+	o_sub_rmB_64_N                                                                     = 255
+	o_sub_rmX_64_N                                                                     = 256
+	o_xor_rr_8_F                                                                       = 257
+	o_xor_ri_8_F                                                                       = 258
+	o_xor_rmB_8_F                                                                      = 259
+	o_xor_rmX_8_F                                                                      = 260
+	o_xor_mrB_8_F                                                                      = 261
+	o_xor_mrX_8_F                                                                      = 262
+	o_xor_miB_8_F                                                                      = 263
+	o_xor_miX_8_F                                                                      = 264
+	o_xor_rr_8_N                                                                       = 265
+	o_xor_ri_8_N                                                                       = 266
+	o_xor_rmB_8_N                                                                      = 267
+	o_xor_rmX_8_N                                                                      = 268
+	o_xor_rr_16_F                                                                      = 269
+	o_xor_ri_16_F                                                                      = 270
+	o_xor_rmB_16_F                                                                     = 271
+	o_xor_rmX_16_F                                                                     = 272
+	o_xor_mrB_16_F                                                                     = 273
+	o_xor_mrX_16_F                                                                     = 274
+	o_xor_miB_16_F                                                                     = 275
+	o_xor_miX_16_F                                                                     = 276
+	o_xor_rr_16_N                                                                      = 277
+	o_xor_ri_16_N                                                                      = 278
+	o_xor_rmB_16_N                                                                     = 279
+	o_xor_rmX_16_N                                                                     = 280
+	o_xor_rr_32_F                                                                      = 281
+	o_xor_ri_32_F                                                                      = 282
+	o_xor_rmB_32_F                                                                     = 283
+	o_xor_rmX_32_F                                                                     = 284
+	o_xor_mrB_32_F                                                                     = 285
+	o_xor_mrX_32_F                                                                     = 286
+	o_xor_miB_32_F                                                                     = 287
+	o_xor_miX_32_F                                                                     = 288
+	o_xor_rr_32_N                                                                      = 289
+	o_xor_ri_32_N                                                                      = 290
+	o_xor_rmB_32_N                                                                     = 291
+	o_xor_rmX_32_N                                                                     = 292
+	o_xor_rr_64_F                                                                      = 293
+	o_xor_ri_64_F                                                                      = 294
+	o_xor_rmB_64_F                                                                     = 295
+	o_xor_rmX_64_F                                                                     = 296
+	o_xor_mrB_64_F                                                                     = 297
+	o_xor_mrX_64_F                                                                     = 298
+	o_xor_miB_64_F                                                                     = 299
+	o_xor_miX_64_F                                                                     = 300
+	o_xor_rr_64_N                                                                      = 301
+	o_xor_ri_64_N                                                                      = 302
+	o_xor_rmB_64_N                                                                     = 303
+	o_xor_rmX_64_N                                                                     = 304
+	o_cmp_rr_8_F                                                                       = 305
+	o_cmp_ri_8_F                                                                       = 306
+	o_cmp_rmB_8_F                                                                      = 307
+	o_cmp_rmX_8_F                                                                      = 308
+	o_cmp_mrB_8_F                                                                      = 309
+	o_cmp_mrX_8_F                                                                      = 310
+	o_cmp_miB_8_F                                                                      = 311
+	o_cmp_miX_8_F                                                                      = 312
+	o_cmp_rr_16_F                                                                      = 313
+	o_cmp_ri_16_F                                                                      = 314
+	o_cmp_rmB_16_F                                                                     = 315
+	o_cmp_rmX_16_F                                                                     = 316
+	o_cmp_mrB_16_F                                                                     = 317
+	o_cmp_mrX_16_F                                                                     = 318
+	o_cmp_miB_16_F                                                                     = 319
+	o_cmp_miX_16_F                                                                     = 320
+	o_cmp_rr_32_F                                                                      = 321
+	o_cmp_ri_32_F                                                                      = 322
+	o_cmp_rmB_32_F                                                                     = 323
+	o_cmp_rmX_32_F                                                                     = 324
+	o_cmp_mrB_32_F                                                                     = 325
+	o_cmp_mrX_32_F                                                                     = 326
+	o_cmp_miB_32_F                                                                     = 327
+	o_cmp_miX_32_F                                                                     = 328
+	o_cmp_rr_64_F                                                                      = 329
+	o_cmp_ri_64_F                                                                      = 330
+	o_cmp_rmB_64_F                                                                     = 331
+	o_cmp_rmX_64_F                                                                     = 332
+	o_cmp_mrB_64_F                                                                     = 333
+	o_cmp_mrX_64_F                                                                     = 334
+	o_cmp_miB_64_F                                                                     = 335
+	o_cmp_miX_64_F                                                                     = 336
+	o_test_rr_8_F                                                                      = 337
+	o_test_ri_8_F                                                                      = 338
+	o_test_mrB_8_F                                                                     = 339
+	o_test_mrX_8_F                                                                     = 340
+	o_test_miB_8_F                                                                     = 341
+	o_test_miX_8_F                                                                     = 342
+	o_test_rr_16_F                                                                     = 343
+	o_test_ri_16_F                                                                     = 344
+	o_test_mrB_16_F                                                                    = 345
+	o_test_mrX_16_F                                                                    = 346
+	o_test_miB_16_F                                                                    = 347
+	o_test_miX_16_F                                                                    = 348
+	o_test_rr_32_F                                                                     = 349
+	o_test_ri_32_F                                                                     = 350
+	o_test_mrB_32_F                                                                    = 351
+	o_test_mrX_32_F                                                                    = 352
+	o_test_miB_32_F                                                                    = 353
+	o_test_miX_32_F                                                                    = 354
+	o_test_rr_64_F                                                                     = 355
+	o_test_ri_64_F                                                                     = 356
+	o_test_mrB_64_F                                                                    = 357
+	o_test_mrX_64_F                                                                    = 358
+	o_test_miB_64_F                                                                    = 359
+	o_test_miX_64_F                                                                    = 360
+	o_mov_rr_8                                                                         = 361
+	o_st_8_B                                                                           = 362
+	o_sti_8_B                                                                          = 363
+	o_ldz_8_B                                                                          = 364
+	o_ldw_8_B                                                                          = 365
+	o_ldm_8_B                                                                          = 366
+	o_lds_8_16_B                                                                       = 367
+	o_lds_8_32_B                                                                       = 368
+	o_lds_8_64_B                                                                       = 369
+	o_st_8_X                                                                           = 370
+	o_sti_8_X                                                                          = 371
+	o_ldz_8_X                                                                          = 372
+	o_ldw_8_X                                                                          = 373
+	o_ldm_8_X                                                                          = 374
+	o_lds_8_16_X                                                                       = 375
+	o_lds_8_32_X                                                                       = 376
+	o_lds_8_64_X                                                                       = 377
+	o_movs_8_16                                                                        = 378
+	o_movs_8_32                                                                        = 379
+	o_movs_8_64                                                                        = 380
+	o_mov_rr_16                                                                        = 381
+	o_st_16_B                                                                          = 382
+	o_sti_16_B                                                                         = 383
+	o_ldz_16_B                                                                         = 384
+	o_ldw_16_B                                                                         = 385
+	o_ldm_16_B                                                                         = 386
+	o_lds_16_32_B                                                                      = 387
+	o_lds_16_64_B                                                                      = 388
+	o_st_16_X                                                                          = 389
+	o_sti_16_X                                                                         = 390
+	o_ldz_16_X                                                                         = 391
+	o_ldw_16_X                                                                         = 392
+	o_ldm_16_X                                                                         = 393
+	o_lds_16_32_X                                                                      = 394
+	o_lds_16_64_X                                                                      = 395
+	o_movs_16_32                                                                       = 396
+	o_movs_16_64                                                                       = 397
+	o_mov_rr_32                                                                        = 398
+	o_st_32_B                                                                          = 399
+	o_sti_32_B                                                                         = 400
+	o_ldz_32_B                                                                         = 401
+	o_ldw_32_B                                                                         = 402
+	o_lds_32_64_B                                                                      = 403
+	o_st_32_X                                                                          = 404
+	o_sti_32_X                                                                         = 405
+	o_ldz_32_X                                                                         = 406
+	o_ldw_32_X                                                                         = 407
+	o_lds_32_64_X                                                                      = 408
+	o_movs_32_64                                                                       = 409
+	o_mov_rr_64                                                                        = 410
+	o_st_64_B                                                                          = 411
+	o_sti_64_B                                                                         = 412
+	o_ldz_64_B                                                                         = 413
+	o_ldw_64_B                                                                         = 414
+	o_st_64_X                                                                          = 415
+	o_sti_64_X                                                                         = 416
+	o_ldz_64_X                                                                         = 417
+	o_ldw_64_X                                                                         = 418
+	o_movz_8                                                                           = 419
+	o_mov_ri_8                                                                         = 420
+	o_movz_16                                                                          = 421
+	o_mov_ri_16                                                                        = 422
+	o_mov_ri_64                                                                        = 423
+	o_lea_16_B                                                                         = 424
+	o_lea_32_B                                                                         = 425
+	o_lea_64_B                                                                         = 426
+	o_lea_16_X                                                                         = 427
+	o_lea_32_X                                                                         = 428
+	o_lea_64_X                                                                         = 429
+	o_inc_r_8                                                                          = 430
+	o_inc_m_8_B                                                                        = 431
+	o_inc_m_8_X                                                                        = 432
+	o_dec_r_8                                                                          = 433
+	o_dec_m_8_B                                                                        = 434
+	o_dec_m_8_X                                                                        = 435
+	o_neg_8_F                                                                          = 436
+	o_neg_8_N                                                                          = 437
+	o_not_8                                                                            = 438
+	o_inc_r_16                                                                         = 439
+	o_inc_m_16_B                                                                       = 440
+	o_inc_m_16_X                                                                       = 441
+	o_dec_r_16                                                                         = 442
+	o_dec_m_16_B                                                                       = 443
+	o_dec_m_16_X                                                                       = 444
+	o_neg_16_F                                                                         = 445
+	o_neg_16_N                                                                         = 446
+	o_not_16                                                                           = 447
+	o_inc_r_32                                                                         = 448
+	o_inc_m_32_B                                                                       = 449
+	o_inc_m_32_X                                                                       = 450
+	o_dec_r_32                                                                         = 451
+	o_dec_m_32_B                                                                       = 452
+	o_dec_m_32_X                                                                       = 453
+	o_neg_32_F                                                                         = 454
+	o_neg_32_N                                                                         = 455
+	o_not_32                                                                           = 456
+	o_inc_r_64                                                                         = 457
+	o_inc_m_64_B                                                                       = 458
+	o_inc_m_64_X                                                                       = 459
+	o_dec_r_64                                                                         = 460
+	o_dec_m_64_B                                                                       = 461
+	o_dec_m_64_X                                                                       = 462
+	o_neg_64_F                                                                         = 463
+	o_neg_64_N                                                                         = 464
+	o_not_64                                                                           = 465
+	o_shl_ri_32_F                                                                      = 466
+	o_shr_ri_32_F                                                                      = 467
+	o_sar_ri_32_F                                                                      = 468
+	o_shl_rc_32_F                                                                      = 469
+	o_shr_rc_32_F                                                                      = 470
+	o_sar_rc_32_F                                                                      = 471
+	o_shl_ri_32_N                                                                      = 472
+	o_shr_ri_32_N                                                                      = 473
+	o_sar_ri_32_N                                                                      = 474
+	o_rol_ri_32_N                                                                      = 475
+	o_ror_ri_32_N                                                                      = 476
+	o_shl_rc_32_N                                                                      = 477
+	o_shr_rc_32_N                                                                      = 478
+	o_sar_rc_32_N                                                                      = 479
+	o_rol_rc_32_N                                                                      = 480
+	o_ror_rc_32_N                                                                      = 481
+	o_shl_ri_64_F                                                                      = 482
+	o_shr_ri_64_F                                                                      = 483
+	o_sar_ri_64_F                                                                      = 484
+	o_shl_rc_64_F                                                                      = 485
+	o_shr_rc_64_F                                                                      = 486
+	o_sar_rc_64_F                                                                      = 487
+	o_shl_ri_64_N                                                                      = 488
+	o_shr_ri_64_N                                                                      = 489
+	o_sar_ri_64_N                                                                      = 490
+	o_rol_ri_64_N                                                                      = 491
+	o_ror_ri_64_N                                                                      = 492
+	o_shl_rc_64_N                                                                      = 493
+	o_shr_rc_64_N                                                                      = 494
+	o_sar_rc_64_N                                                                      = 495
+	o_rol_rc_64_N                                                                      = 496
+	o_ror_rc_64_N                                                                      = 497
+	o_imul_rr_16_F                                                                     = 498
+	o_imul_rri_16_F                                                                    = 499
+	o_imul_rr_16_N                                                                     = 500
+	o_imul_rri_16_N                                                                    = 501
+	o_imul_rr_32_F                                                                     = 502
+	o_imul_rri_32_F                                                                    = 503
+	o_imul_rr_32_N                                                                     = 504
+	o_imul_rri_32_N                                                                    = 505
+	o_imul_rr_64_F                                                                     = 506
+	o_imul_rri_64_F                                                                    = 507
+	o_imul_rr_64_N                                                                     = 508
+	o_imul_rri_64_N                                                                    = 509
+	o_mul_64                                                                           = 510
+	o_mul_32                                                                           = 511
+	o_div_64                                                                           = 512
+	o_div_32                                                                           = 513
+	o_set_o                                                                            = 514
+	o_cmov_o_16                                                                        = 515
+	o_cmov_o_32                                                                        = 516
+	o_cmov_o_64                                                                        = 517
+	o_jcc_o                                                                            = 518
+	o_set_no                                                                           = 519
+	o_cmov_no_16                                                                       = 520
+	o_cmov_no_32                                                                       = 521
+	o_cmov_no_64                                                                       = 522
+	o_jcc_no                                                                           = 523
+	o_set_b                                                                            = 524
+	o_cmov_b_16                                                                        = 525
+	o_cmov_b_32                                                                        = 526
+	o_cmov_b_64                                                                        = 527
+	o_jcc_b                                                                            = 528
+	o_set_ae                                                                           = 529
+	o_cmov_ae_16                                                                       = 530
+	o_cmov_ae_32                                                                       = 531
+	o_cmov_ae_64                                                                       = 532
+	o_jcc_ae                                                                           = 533
+	o_set_e                                                                            = 534
+	o_cmov_e_16                                                                        = 535
+	o_cmov_e_32                                                                        = 536
+	o_cmov_e_64                                                                        = 537
+	o_jcc_e                                                                            = 538
+	o_set_ne                                                                           = 539
+	o_cmov_ne_16                                                                       = 540
+	o_cmov_ne_32                                                                       = 541
+	o_cmov_ne_64                                                                       = 542
+	o_jcc_ne                                                                           = 543
+	o_set_be                                                                           = 544
+	o_cmov_be_16                                                                       = 545
+	o_cmov_be_32                                                                       = 546
+	o_cmov_be_64                                                                       = 547
+	o_jcc_be                                                                           = 548
+	o_set_a                                                                            = 549
+	o_cmov_a_16                                                                        = 550
+	o_cmov_a_32                                                                        = 551
+	o_cmov_a_64                                                                        = 552
+	o_jcc_a                                                                            = 553
+	o_set_s                                                                            = 554
+	o_cmov_s_16                                                                        = 555
+	o_cmov_s_32                                                                        = 556
+	o_cmov_s_64                                                                        = 557
+	o_jcc_s                                                                            = 558
+	o_set_ns                                                                           = 559
+	o_cmov_ns_16                                                                       = 560
+	o_cmov_ns_32                                                                       = 561
+	o_cmov_ns_64                                                                       = 562
+	o_jcc_ns                                                                           = 563
+	o_set_p                                                                            = 564
+	o_cmov_p_16                                                                        = 565
+	o_cmov_p_32                                                                        = 566
+	o_cmov_p_64                                                                        = 567
+	o_jcc_p                                                                            = 568
+	o_set_np                                                                           = 569
+	o_cmov_np_16                                                                       = 570
+	o_cmov_np_32                                                                       = 571
+	o_cmov_np_64                                                                       = 572
+	o_jcc_np                                                                           = 573
+	o_set_l                                                                            = 574
+	o_cmov_l_16                                                                        = 575
+	o_cmov_l_32                                                                        = 576
+	o_cmov_l_64                                                                        = 577
+	o_jcc_l                                                                            = 578
+	o_set_ge                                                                           = 579
+	o_cmov_ge_16                                                                       = 580
+	o_cmov_ge_32                                                                       = 581
+	o_cmov_ge_64                                                                       = 582
+	o_jcc_ge                                                                           = 583
+	o_set_le                                                                           = 584
+	o_cmov_le_16                                                                       = 585
+	o_cmov_le_32                                                                       = 586
+	o_cmov_le_64                                                                       = 587
+	o_jcc_le                                                                           = 588
+	o_set_g                                                                            = 589
+	o_cmov_g_16                                                                        = 590
+	o_cmov_g_32                                                                        = 591
+	o_cmov_g_64                                                                        = 592
+	o_jcc_g                                                                            = 593
+	o_jcmp_rr_8_b                                                                      = 594
+	o_jcmp_ri_8_b                                                                      = 595
+	o_jcmp_rmB_8_b                                                                     = 596
+	o_jcmp_mrB_8_b                                                                     = 597
+	o_jcmp_miB_8_b                                                                     = 598
+	o_jcmp_rr_16_b                                                                     = 599
+	o_jcmp_ri_16_b                                                                     = 600
+	o_jcmp_rmB_16_b                                                                    = 601
+	o_jcmp_mrB_16_b                                                                    = 602
+	o_jcmp_miB_16_b                                                                    = 603
+	o_jcmp_rr_32_b                                                                     = 604
+	o_jcmp_ri_32_b                                                                     = 605
+	o_jcmp_rmB_32_b                                                                    = 606
+	o_jcmp_mrB_32_b                                                                    = 607
+	o_jcmp_miB_32_b                                                                    = 608
+	o_jcmp_rr_64_b                                                                     = 609
+	o_jcmp_ri_64_b                                                                     = 610
+	o_jcmp_rmB_64_b                                                                    = 611
+	o_jcmp_mrB_64_b                                                                    = 612
+	o_jcmp_miB_64_b                                                                    = 613
+	o_jcmp_rr_8_ae                                                                     = 614
+	o_jcmp_ri_8_ae                                                                     = 615
+	o_jcmp_rmB_8_ae                                                                    = 616
+	o_jcmp_mrB_8_ae                                                                    = 617
+	o_jcmp_miB_8_ae                                                                    = 618
+	o_jcmp_rr_16_ae                                                                    = 619
+	o_jcmp_ri_16_ae                                                                    = 620
+	o_jcmp_rmB_16_ae                                                                   = 621
+	o_jcmp_mrB_16_ae                                                                   = 622
+	o_jcmp_miB_16_ae                                                                   = 623
+	o_jcmp_rr_32_ae                                                                    = 624
+	o_jcmp_ri_32_ae                                                                    = 625
+	o_jcmp_rmB_32_ae                                                                   = 626
+	o_jcmp_mrB_32_ae                                                                   = 627
+	o_jcmp_miB_32_ae                                                                   = 628
+	o_jcmp_rr_64_ae                                                                    = 629
+	o_jcmp_ri_64_ae                                                                    = 630
+	o_jcmp_rmB_64_ae                                                                   = 631
+	o_jcmp_mrB_64_ae                                                                   = 632
+	o_jcmp_miB_64_ae                                                                   = 633
+	o_jcmp_rr_8_e                                                                      = 634
+	o_jtest_rr_8_e                                                                     = 635
+	o_jcmp_ri_8_e                                                                      = 636
+	o_jtest_ri_8_e                                                                     = 637
+	o_jcmp_rmB_8_e                                                                     = 638
+	o_jcmp_mrB_8_e                                                                     = 639
+	o_jtest_mrB_8_e                                                                    = 640
+	o_jcmp_miB_8_e                                                                     = 641
+	o_jtest_miB_8_e                                                                    = 642
+	o_jcmp_rr_16_e                                                                     = 643
+	o_jtest_rr_16_e                                                                    = 644
+	o_jcmp_ri_16_e                                                                     = 645
+	o_jtest_ri_16_e                                                                    = 646
+	o_jcmp_rmB_16_e                                                                    = 647
+	o_jcmp_mrB_16_e                                                                    = 648
+	o_jtest_mrB_16_e                                                                   = 649
+	o_jcmp_miB_16_e                                                                    = 650
+	o_jtest_miB_16_e                                                                   = 651
+	o_jcmp_rr_32_e                                                                     = 652
+	o_jtest_rr_32_e                                                                    = 653
+	o_jcmp_ri_32_e                                                                     = 654
+	o_jtest_ri_32_e                                                                    = 655
+	o_jcmp_rmB_32_e                                                                    = 656
+	o_jcmp_mrB_32_e                                                                    = 657
+	o_jtest_mrB_32_e                                                                   = 658
+	o_jcmp_miB_32_e                                                                    = 659
+	o_jtest_miB_32_e                                                                   = 660
+	o_jcmp_rr_64_e                                                                     = 661
+	o_jtest_rr_64_e                                                                    = 662
+	o_jcmp_ri_64_e                                                                     = 663
+	o_jtest_ri_64_e                                                                    = 664
+	o_jcmp_rmB_64_e                                                                    = 665
+	o_jcmp_mrB_64_e                                                                    = 666
+	o_jtest_mrB_64_e                                                                   = 667
+	o_jcmp_miB_64_e                                                                    = 668
+	o_jtest_miB_64_e                                                                   = 669
+	o_jcmp_rr_8_ne                                                                     = 670
+	o_jtest_rr_8_ne                                                                    = 671
+	o_jcmp_ri_8_ne                                                                     = 672
+	o_jtest_ri_8_ne                                                                    = 673
+	o_jcmp_rmB_8_ne                                                                    = 674
+	o_jcmp_mrB_8_ne                                                                    = 675
+	o_jtest_mrB_8_ne                                                                   = 676
+	o_jcmp_miB_8_ne                                                                    = 677
+	o_jtest_miB_8_ne                                                                   = 678
+	o_jcmp_rr_16_ne                                                                    = 679
+	o_jtest_rr_16_ne                                                                   = 680
+	o_jcmp_ri_16_ne                                                                    = 681
+	o_jtest_ri_16_ne                                                                   = 682
+	o_jcmp_rmB_16_ne                                                                   = 683
+	o_jcmp_mrB_16_ne                                                                   = 684
+	o_jtest_mrB_16_ne                                                                  = 685
+	o_jcmp_miB_16_ne                                                                   = 686
+	o_jtest_miB_16_ne                                                                  = 687
+	o_jcmp_rr_32_ne                                                                    = 688
+	o_jtest_rr_32_ne                                                                   = 689
+	o_jcmp_ri_32_ne                                                                    = 690
+	o_jtest_ri_32_ne                                                                   = 691
+	o_jcmp_rmB_32_ne                                                                   = 692
+	o_jcmp_mrB_32_ne                                                                   = 693
+	o_jtest_mrB_32_ne                                                                  = 694
+	o_jcmp_miB_32_ne                                                                   = 695
+	o_jtest_miB_32_ne                                                                  = 696
+	o_jcmp_rr_64_ne                                                                    = 697
+	o_jtest_rr_64_ne                                                                   = 698
+	o_jcmp_ri_64_ne                                                                    = 699
+	o_jtest_ri_64_ne                                                                   = 700
+	o_jcmp_rmB_64_ne                                                                   = 701
+	o_jcmp_mrB_64_ne                                                                   = 702
+	o_jtest_mrB_64_ne                                                                  = 703
+	o_jcmp_miB_64_ne                                                                   = 704
+	o_jtest_miB_64_ne                                                                  = 705
+	o_jcmp_rr_8_be                                                                     = 706
+	o_jcmp_ri_8_be                                                                     = 707
+	o_jcmp_rmB_8_be                                                                    = 708
+	o_jcmp_mrB_8_be                                                                    = 709
+	o_jcmp_miB_8_be                                                                    = 710
+	o_jcmp_rr_16_be                                                                    = 711
+	o_jcmp_ri_16_be                                                                    = 712
+	o_jcmp_rmB_16_be                                                                   = 713
+	o_jcmp_mrB_16_be                                                                   = 714
+	o_jcmp_miB_16_be                                                                   = 715
+	o_jcmp_rr_32_be                                                                    = 716
+	o_jcmp_ri_32_be                                                                    = 717
+	o_jcmp_rmB_32_be                                                                   = 718
+	o_jcmp_mrB_32_be                                                                   = 719
+	o_jcmp_miB_32_be                                                                   = 720
+	o_jcmp_rr_64_be                                                                    = 721
+	o_jcmp_ri_64_be                                                                    = 722
+	o_jcmp_rmB_64_be                                                                   = 723
+	o_jcmp_mrB_64_be                                                                   = 724
+	o_jcmp_miB_64_be                                                                   = 725
+	o_jcmp_rr_8_a                                                                      = 726
+	o_jcmp_ri_8_a                                                                      = 727
+	o_jcmp_rmB_8_a                                                                     = 728
+	o_jcmp_mrB_8_a                                                                     = 729
+	o_jcmp_miB_8_a                                                                     = 730
+	o_jcmp_rr_16_a                                                                     = 731
+	o_jcmp_ri_16_a                                                                     = 732
+	o_jcmp_rmB_16_a                                                                    = 733
+	o_jcmp_mrB_16_a                                                                    = 734
+	o_jcmp_miB_16_a                                                                    = 735
+	o_jcmp_rr_32_a                                                                     = 736
+	o_jcmp_ri_32_a                                                                     = 737
+	o_jcmp_rmB_32_a                                                                    = 738
+	o_jcmp_mrB_32_a                                                                    = 739
+	o_jcmp_miB_32_a                                                                    = 740
+	o_jcmp_rr_64_a                                                                     = 741
+	o_jcmp_ri_64_a                                                                     = 742
+	o_jcmp_rmB_64_a                                                                    = 743
+	o_jcmp_mrB_64_a                                                                    = 744
+	o_jcmp_miB_64_a                                                                    = 745
+	o_jcmp_rr_8_s                                                                      = 746
+	o_jtest_rr_8_s                                                                     = 747
+	o_jcmp_ri_8_s                                                                      = 748
+	o_jtest_ri_8_s                                                                     = 749
+	o_jcmp_rmB_8_s                                                                     = 750
+	o_jcmp_mrB_8_s                                                                     = 751
+	o_jtest_mrB_8_s                                                                    = 752
+	o_jcmp_miB_8_s                                                                     = 753
+	o_jtest_miB_8_s                                                                    = 754
+	o_jcmp_rr_16_s                                                                     = 755
+	o_jtest_rr_16_s                                                                    = 756
+	o_jcmp_ri_16_s                                                                     = 757
+	o_jtest_ri_16_s                                                                    = 758
+	o_jcmp_rmB_16_s                                                                    = 759
+	o_jcmp_mrB_16_s                                                                    = 760
+	o_jtest_mrB_16_s                                                                   = 761
+	o_jcmp_miB_16_s                                                                    = 762
+	o_jtest_miB_16_s                                                                   = 763
+	o_jcmp_rr_32_s                                                                     = 764
+	o_jtest_rr_32_s                                                                    = 765
+	o_jcmp_ri_32_s                                                                     = 766
+	o_jtest_ri_32_s                                                                    = 767
+	o_jcmp_rmB_32_s                                                                    = 768
+	o_jcmp_mrB_32_s                                                                    = 769
+	o_jtest_mrB_32_s                                                                   = 770
+	o_jcmp_miB_32_s                                                                    = 771
+	o_jtest_miB_32_s                                                                   = 772
+	o_jcmp_rr_64_s                                                                     = 773
+	o_jtest_rr_64_s                                                                    = 774
+	o_jcmp_ri_64_s                                                                     = 775
+	o_jtest_ri_64_s                                                                    = 776
+	o_jcmp_rmB_64_s                                                                    = 777
+	o_jcmp_mrB_64_s                                                                    = 778
+	o_jtest_mrB_64_s                                                                   = 779
+	o_jcmp_miB_64_s                                                                    = 780
+	o_jtest_miB_64_s                                                                   = 781
+	o_jcmp_rr_8_ns                                                                     = 782
+	o_jtest_rr_8_ns                                                                    = 783
+	o_jcmp_ri_8_ns                                                                     = 784
+	o_jtest_ri_8_ns                                                                    = 785
+	o_jcmp_rmB_8_ns                                                                    = 786
+	o_jcmp_mrB_8_ns                                                                    = 787
+	o_jtest_mrB_8_ns                                                                   = 788
+	o_jcmp_miB_8_ns                                                                    = 789
+	o_jtest_miB_8_ns                                                                   = 790
+	o_jcmp_rr_16_ns                                                                    = 791
+	o_jtest_rr_16_ns                                                                   = 792
+	o_jcmp_ri_16_ns                                                                    = 793
+	o_jtest_ri_16_ns                                                                   = 794
+	o_jcmp_rmB_16_ns                                                                   = 795
+	o_jcmp_mrB_16_ns                                                                   = 796
+	o_jtest_mrB_16_ns                                                                  = 797
+	o_jcmp_miB_16_ns                                                                   = 798
+	o_jtest_miB_16_ns                                                                  = 799
+	o_jcmp_rr_32_ns                                                                    = 800
+	o_jtest_rr_32_ns                                                                   = 801
+	o_jcmp_ri_32_ns                                                                    = 802
+	o_jtest_ri_32_ns                                                                   = 803
+	o_jcmp_rmB_32_ns                                                                   = 804
+	o_jcmp_mrB_32_ns                                                                   = 805
+	o_jtest_mrB_32_ns                                                                  = 806
+	o_jcmp_miB_32_ns                                                                   = 807
+	o_jtest_miB_32_ns                                                                  = 808
+	o_jcmp_rr_64_ns                                                                    = 809
+	o_jtest_rr_64_ns                                                                   = 810
+	o_jcmp_ri_64_ns                                                                    = 811
+	o_jtest_ri_64_ns                                                                   = 812
+	o_jcmp_rmB_64_ns                                                                   = 813
+	o_jcmp_mrB_64_ns                                                                   = 814
+	o_jtest_mrB_64_ns                                                                  = 815
+	o_jcmp_miB_64_ns                                                                   = 816
+	o_jtest_miB_64_ns                                                                  = 817
+	o_jcmp_rr_8_l                                                                      = 818
+	o_jcmp_ri_8_l                                                                      = 819
+	o_jcmp_rmB_8_l                                                                     = 820
+	o_jcmp_mrB_8_l                                                                     = 821
+	o_jcmp_miB_8_l                                                                     = 822
+	o_jcmp_rr_16_l                                                                     = 823
+	o_jcmp_ri_16_l                                                                     = 824
+	o_jcmp_rmB_16_l                                                                    = 825
+	o_jcmp_mrB_16_l                                                                    = 826
+	o_jcmp_miB_16_l                                                                    = 827
+	o_jcmp_rr_32_l                                                                     = 828
+	o_jcmp_ri_32_l                                                                     = 829
+	o_jcmp_rmB_32_l                                                                    = 830
+	o_jcmp_mrB_32_l                                                                    = 831
+	o_jcmp_miB_32_l                                                                    = 832
+	o_jcmp_rr_64_l                                                                     = 833
+	o_jcmp_ri_64_l                                                                     = 834
+	o_jcmp_rmB_64_l                                                                    = 835
+	o_jcmp_mrB_64_l                                                                    = 836
+	o_jcmp_miB_64_l                                                                    = 837
+	o_jcmp_rr_8_ge                                                                     = 838
+	o_jcmp_ri_8_ge                                                                     = 839
+	o_jcmp_rmB_8_ge                                                                    = 840
+	o_jcmp_mrB_8_ge                                                                    = 841
+	o_jcmp_miB_8_ge                                                                    = 842
+	o_jcmp_rr_16_ge                                                                    = 843
+	o_jcmp_ri_16_ge                                                                    = 844
+	o_jcmp_rmB_16_ge                                                                   = 845
+	o_jcmp_mrB_16_ge                                                                   = 846
+	o_jcmp_miB_16_ge                                                                   = 847
+	o_jcmp_rr_32_ge                                                                    = 848
+	o_jcmp_ri_32_ge                                                                    = 849
+	o_jcmp_rmB_32_ge                                                                   = 850
+	o_jcmp_mrB_32_ge                                                                   = 851
+	o_jcmp_miB_32_ge                                                                   = 852
+	o_jcmp_rr_64_ge                                                                    = 853
+	o_jcmp_ri_64_ge                                                                    = 854
+	o_jcmp_rmB_64_ge                                                                   = 855
+	o_jcmp_mrB_64_ge                                                                   = 856
+	o_jcmp_miB_64_ge                                                                   = 857
+	o_jcmp_rr_8_le                                                                     = 858
+	o_jtest_rr_8_le                                                                    = 859
+	o_jcmp_ri_8_le                                                                     = 860
+	o_jtest_ri_8_le                                                                    = 861
+	o_jcmp_rmB_8_le                                                                    = 862
+	o_jcmp_mrB_8_le                                                                    = 863
+	o_jtest_mrB_8_le                                                                   = 864
+	o_jcmp_miB_8_le                                                                    = 865
+	o_jtest_miB_8_le                                                                   = 866
+	o_jcmp_rr_16_le                                                                    = 867
+	o_jtest_rr_16_le                                                                   = 868
+	o_jcmp_ri_16_le                                                                    = 869
+	o_jtest_ri_16_le                                                                   = 870
+	o_jcmp_rmB_16_le                                                                   = 871
+	o_jcmp_mrB_16_le                                                                   = 872
+	o_jtest_mrB_16_le                                                                  = 873
+	o_jcmp_miB_16_le                                                                   = 874
+	o_jtest_miB_16_le                                                                  = 875
+	o_jcmp_rr_32_le                                                                    = 876
+	o_jtest_rr_32_le                                                                   = 877
+	o_jcmp_ri_32_le                                                                    = 878
+	o_jtest_ri_32_le                                                                   = 879
+	o_jcmp_rmB_32_le                                                                   = 880
+	o_jcmp_mrB_32_le                                                                   = 881
+	o_jtest_mrB_32_le                                                                  = 882
+	o_jcmp_miB_32_le                                                                   = 883
+	o_jtest_miB_32_le                                                                  = 884
+	o_jcmp_rr_64_le                                                                    = 885
+	o_jtest_rr_64_le                                                                   = 886
+	o_jcmp_ri_64_le                                                                    = 887
+	o_jtest_ri_64_le                                                                   = 888
+	o_jcmp_rmB_64_le                                                                   = 889
+	o_jcmp_mrB_64_le                                                                   = 890
+	o_jtest_mrB_64_le                                                                  = 891
+	o_jcmp_miB_64_le                                                                   = 892
+	o_jtest_miB_64_le                                                                  = 893
+	o_jcmp_rr_8_g                                                                      = 894
+	o_jtest_rr_8_g                                                                     = 895
+	o_jcmp_ri_8_g                                                                      = 896
+	o_jtest_ri_8_g                                                                     = 897
+	o_jcmp_rmB_8_g                                                                     = 898
+	o_jcmp_mrB_8_g                                                                     = 899
+	o_jtest_mrB_8_g                                                                    = 900
+	o_jcmp_miB_8_g                                                                     = 901
+	o_jtest_miB_8_g                                                                    = 902
+	o_jcmp_rr_16_g                                                                     = 903
+	o_jtest_rr_16_g                                                                    = 904
+	o_jcmp_ri_16_g                                                                     = 905
+	o_jtest_ri_16_g                                                                    = 906
+	o_jcmp_rmB_16_g                                                                    = 907
+	o_jcmp_mrB_16_g                                                                    = 908
+	o_jtest_mrB_16_g                                                                   = 909
+	o_jcmp_miB_16_g                                                                    = 910
+	o_jtest_miB_16_g                                                                   = 911
+	o_jcmp_rr_32_g                                                                     = 912
+	o_jtest_rr_32_g                                                                    = 913
+	o_jcmp_ri_32_g                                                                     = 914
+	o_jtest_ri_32_g                                                                    = 915
+	o_jcmp_rmB_32_g                                                                    = 916
+	o_jcmp_mrB_32_g                                                                    = 917
+	o_jtest_mrB_32_g                                                                   = 918
+	o_jcmp_miB_32_g                                                                    = 919
+	o_jtest_miB_32_g                                                                   = 920
+	o_jcmp_rr_64_g                                                                     = 921
+	o_jtest_rr_64_g                                                                    = 922
+	o_jcmp_ri_64_g                                                                     = 923
+	o_jtest_ri_64_g                                                                    = 924
+	o_jcmp_rmB_64_g                                                                    = 925
+	o_jcmp_mrB_64_g                                                                    = 926
+	o_jtest_mrB_64_g                                                                   = 927
+	o_jcmp_miB_64_g                                                                    = 928
+	o_jtest_miB_64_g                                                                   = 929
+	o_push_r                                                                           = 930
+	o_push_i                                                                           = 931
+	o_pop_r                                                                            = 932
+	o_leave                                                                            = 933
+	o_cmpxchg_m_8                                                                      = 934
+	o_xadd_m_8                                                                         = 935
+	o_xchg_m_8                                                                         = 936
+	o_xchg_r_8                                                                         = 937
+	o_xadd_r_8                                                                         = 938
+	o_cmpxchg_m_16                                                                     = 939
+	o_xadd_m_16                                                                        = 940
+	o_xchg_m_16                                                                        = 941
+	o_xchg_r_16                                                                        = 942
+	o_xadd_r_16                                                                        = 943
+	o_cmpxchg_m_32                                                                     = 944
+	o_xadd_m_32                                                                        = 945
+	o_xchg_m_32                                                                        = 946
+	o_xchg_r_32                                                                        = 947
+	o_xadd_r_32                                                                        = 948
+	o_cmpxchg_m_64                                                                     = 949
+	o_xadd_m_64                                                                        = 950
+	o_xchg_m_64                                                                        = 951
+	o_xchg_r_64                                                                        = 952
+	o_xadd_r_64                                                                        = 953
+	o_nop                                                                              = 954
+	o_bswap_32                                                                         = 955
+	o_bswap_64                                                                         = 956
+	o_cbw                                                                              = 957
+	o_cwde                                                                             = 958
+	o_cdqe                                                                             = 959
+	o_cwd                                                                              = 960
+	o_cdq                                                                              = 961
+	o_cqo                                                                              = 962
+	o_entry                                                                            = 963
+	o_next                                                                             = 964
+	o_jmp                                                                              = 965
+	o_call                                                                             = 966
+	o_ret                                                                              = 967
+	o_ret_i                                                                            = 968
+	o_jmp_r                                                                            = 969
+	o_call_r                                                                           = 970
+	o_jrcxz                                                                            = 971
+	o_jecxz                                                                            = 972
+	o_loop                                                                             = 973
+	o_loope                                                                            = 974
+	o_loopne                                                                           = 975
+	o_gate                                                                             = 976
+	o_scall                                                                            = 977
+	o_sret                                                                             = 978
+	o_locked                                                                           = 979
+	o_gp                                                                               = 980
+	o_io                                                                               = 981
+	o_loopcx                                                                           = 982
+	o_shift                                                                            = 983
+	o_shld                                                                             = 984
+	o_shrd                                                                             = 985
+	o_mul1                                                                             = 986
+	o_imul1                                                                            = 987
+	o_div1                                                                             = 988
+	o_idiv1                                                                            = 989
+	o_bt                                                                               = 990
+	o_btm                                                                              = 991
+	o_bsf                                                                              = 992
+	o_bsr                                                                              = 993
+	o_tzcnt                                                                            = 994
+	o_lzcnt                                                                            = 995
+	o_popcnt                                                                           = 996
+	o_cmpxchg_r                                                                        = 997
+	o_cmpxchg8b                                                                        = 998
+	o_cmpxchg16b                                                                       = 999
+	o_pushw                                                                            = 1000
+	o_popw                                                                             = 1001
+	o_popm                                                                             = 1002
+	o_pushf                                                                            = 1003
+	o_popf                                                                             = 1004
+	o_enter                                                                            = 1005
+	o_flagop                                                                           = 1006
+	o_lahf                                                                             = 1007
+	o_sahf                                                                             = 1008
+	o_xlat                                                                             = 1009
+	o_movs                                                                             = 1010
+	o_stos                                                                             = 1011
+	o_lods                                                                             = 1012
+	o_cmps                                                                             = 1013
+	o_scas                                                                             = 1014
+	o_cli                                                                              = 1015
+	o_sti                                                                              = 1016
+	o_hlt                                                                              = 1017
+	o_pause                                                                            = 1018
+	o_vmcall                                                                           = 1019
+	o_int3                                                                             = 1020
+	o_int                                                                              = 1021
+	o_int1                                                                             = 1022
+	o_iretq                                                                            = 1023
+	o_lretq                                                                            = 1024
+	o_syscall                                                                          = 1025
+	o_sysretq                                                                          = 1026
+	o_swapgs                                                                           = 1027
+	o_cpuid                                                                            = 1028
+	o_rdtsc                                                                            = 1029
+	o_rdtscp                                                                           = 1030
+	o_rdmsr                                                                            = 1031
+	o_wrmsr                                                                            = 1032
+	o_movcr_r                                                                          = 1033
+	o_movcr_w                                                                          = 1034
+	o_movdr_r                                                                          = 1035
+	o_movdr_w                                                                          = 1036
+	o_clts                                                                             = 1037
+	o_lgdt                                                                             = 1038
+	o_lidt                                                                             = 1039
+	o_sgdt                                                                             = 1040
+	o_sidt                                                                             = 1041
+	o_ltr                                                                              = 1042
+	o_lldt                                                                             = 1043
+	o_str                                                                              = 1044
+	o_movseg_r                                                                         = 1045
+	o_movseg_w                                                                         = 1046
+	o_invlpg                                                                           = 1047
+	o_wbinvd                                                                           = 1048
+	o_fsbase_r                                                                         = 1049
+	o_fsbase_w                                                                         = 1050
+	o_pop_r_then_pop_r                                                                 = 1051
+	o_mov_rr_64_then_mov_rr_64                                                         = 1052
+	o_ldz_64_B_then_st_64_B                                                            = 1053
+	o_add_ri_64_N_then_jcmp_ri_64_ne                                                   = 1054
+	o_ldz_64_B_then_st_64_B_then_add_ri_64_N_then_jcmp_ri_64_ne                        = 1055
+	o_ldz_8_B_then_add_ri_64_N                                                         = 1056
+	o_add_ri_64_N_then_jcmp_rr_64_ne                                                   = 1057
+	o_ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N                                        = 1058
+	o_ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N_then_shr_ri_32_F                       = 1059
+	o_ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N_then_shr_ri_32_F_then_movz_8           = 1060
+	o_xor_rmX_32_N_then_jcmp_rr_64_ne                                                  = 1061
+	o_mov_rr_64_then_call                                                              = 1062
+	o_push_r_then_push_r                                                               = 1063
+	o_mov_rr_32_then_xor_rr_32_F                                                       = 1064
+	o_ldz_32_X_then_jcmp_rr_32_b                                                       = 1065
+	o_movs_32_64_then_jtest_rr_32_e                                                    = 1066
+	o_st_32_X_then_sub_ri_64_N                                                         = 1067
+	o_st_32_X_then_sub_ri_64_N_then_movs_32_64_then_jtest_rr_32_e                      = 1068
+	o_ldz_64_B_then_jtest_ri_8_ne                                                      = 1069
+	o_pop_r_then_ret                                                                   = 1070
+	o_push_r_then_mov_rr_64                                                            = 1071
+	o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N                                      = 1072
+	o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N_then_sub_rr_32_N                     = 1073
+	o_pop_r_then_pop_r_then_pop_r_then_pop_r                                           = 1074
+	o_mov_rr_64_then_sub_rr_64_N                                                       = 1075
+	o_st_64_B_then_st_64_B                                                             = 1076
+	o_shr_ri_64_N_then_shl_ri_64_N                                                     = 1077
+	o_add_ri_64_N_then_movz_16                                                         = 1078
+	o_add_ri_64_N_then_movz_16_then_add_rr_64_N                                        = 1079
+	o_add_ri_64_N_then_movz_16_then_add_rr_64_N_then_mov_rr_64_then_sub_rr_64_N        = 1080
+	o_mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N                                      = 1081
+	o_mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N_then_xor_rr_64_N                     = 1082
+	o_mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N_then_xor_rr_64_N_then_add_rr_64_N    = 1083
+	o_rol_ri_64_N_then_jcmp_rr_64_ne                                                   = 1084
+	o_xor_rr_64_F_then_rol_ri_64_N_then_jcmp_rr_64_ne                                  = 1085
+	o_mov_ri_64_then_call                                                              = 1086
+	o_ldz_64_X_then_st_64_X                                                            = 1087
+	o_ldz_64_X_then_st_64_X_then_add_ri_64_N_then_jcmp_rr_64_ne                        = 1088
+	o_lea_64_B_then_call                                                               = 1089
+	o_xor_rr_32_F_then_mov_ri_64                                                       = 1090
+	o_lea_32_B_then_jcmp_ri_8_be                                                       = 1091
+	o_ldz_64_B_then_jtest_rr_64_e                                                      = 1092
+	o_mov_rr_64_then_ret                                                               = 1093
+	o_mov_ri_64_then_mov_ri_64                                                         = 1094
+	o_push_r_then_mov_rr_32                                                            = 1095
+	o_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be                                          = 1096
+	o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64                           = 1097
+	o_sub_ri_32_F_then_jcc_ne                                                          = 1098
+	o_nop_then_push_r_then_push_r                                                      = 1099
+	o_add_ri_64_N_then_add_rr_64_F                                                     = 1100
+	o_add_ri_64_N_then_add_rr_64_F_then_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be        = 1101
+	o_ldz_64_B_then_ldz_64_B                                                           = 1102
+	o_movs_8_32_then_jcmp_rr_32_ae                                                     = 1103
+	o_add_ri_64_N_then_jcmp_rr_64_e                                                    = 1104
+	o_cmpxchg_m_32_then_jtest_rr_32_ne                                                 = 1105
+	o_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne                 = 1106
+	o_mov_rr_64_then_mov_rr_64_then_call                                               = 1107
+	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N                                      = 1108
+	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N                     = 1109
+	o_mov_rr_64_then_mov_rr_32                                                         = 1110
+	o_ldz_8_B_then_st_8_X                                                              = 1111
+	o_add_ri_64_N_then_add_ri_64_N                                                     = 1112
+	o_ldz_64_B_then_mov_rr_64                                                          = 1113
+	o_add_ri_64_F_then_ret                                                             = 1114
+	o_pop_r_then_pop_r_then_ret                                                        = 1115
+	o_mov_rr_64_then_jtest_rr_64_e                                                     = 1116
+	o_add_mrB_64_F_then_ret                                                            = 1117
+	o_add_ri_64_F_then_sti_64_B                                                        = 1118
+	o_sti_32_B_then_mov_ri_64                                                          = 1119
+	o_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne                                     = 1120
+	o_add_ri_64_N_then_jtest_rr_8_ne                                                   = 1121
+	o_inc_m_64_B_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne = 1122
+	o_ldz_8_B_then_st_8_X_then_add_ri_64_N_then_jtest_rr_8_ne                          = 1123
+	o_sti_32_B_then_mov_ri_64_then_add_mrB_64_F_then_ret                               = 1124
+	o_st_8_B_then_add_ri_64_N_then_add_ri_64_N                                         = 1125
+	o_ldz_32_B_then_ldz_32_B                                                           = 1126
+	o_xor_rr_32_F_then_ret                                                             = 1127
+	o_push_r_then_mov_rr_32_then_push_r                                                = 1128
+	o_ldz_32_B_then_jtest_rr_32_e                                                      = 1129
+	o_mov_rr_64_then_sub_ri_64_N                                                       = 1130
+	o_sti_64_B_then_sti_64_B                                                           = 1131
+	o_shl_ri_64_F_then_lea_64_B                                                        = 1132
+	o_add_ri_64_F_then_mov_rr_64                                                       = 1133
+	o_nop_then_push_r_then_mov_rr_64                                                   = 1134
+	o_ldz_64_B_then_lea_64_B                                                           = 1135
+	o_add_ri_64_F_then_jcmp_miB_8_ne                                                   = 1136
+	o_nop_then_push_r                                                                  = 1137
+	o_st_64_B_then_call                                                                = 1138
+	o_ldz_64_X_then_jmp_r                                                              = 1139
+	o_nop_then_ldz_64_B                                                                = 1140
+	o_mov_rr_32_then_pop_r_then_pop_r                                                  = 1141
+	o_add_ri_32_F_then_st_64_B                                                         = 1142
+	o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B                             = 1143
+	o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B_then_sub_ri_32_N            = 1144
+	o_add_rr_64_N_then_jcmp_rr_32_b                                                    = 1145
+	o_dec_m_32_B_then_jcc_e                                                            = 1146
+	o_push_r_then_xor_rr_32_F                                                          = 1147
+	o_add_rr_64_F_then_pop_r_then_ret                                                  = 1148
+	o_push_r_then_mov_rr_32_then_push_r_then_jcmp_ri_32_be                             = 1149
+	o_ldz_8_X_then_st_8_X                                                              = 1150
+	o_mov_rr_64_then_ldz_64_B                                                          = 1151
+	o_xor_rr_32_F_then_nop                                                             = 1152
+	o_pop_r_then_pop_r_then_pop_r_then_ret                                             = 1153
+	o_lea_64_B_then_mov_rr_64_then_call                                                = 1154
+	o_ldz_8_B_then_add_ri_64_N_then_jtest_rr_8_e                                       = 1155
+	o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N                            = 1156
+	o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_64_b          = 1157
+	o_and_ri_32_F_then_jcc_ne                                                          = 1158
+	o_push_r_then_mov_rr_64_then_call                                                  = 1159
+	o_add_rr_64_N_then_add_rr_64_N                                                     = 1160
+	o_ldz_64_B_then_st_64_B_then_st_64_B                                               = 1161
+	o_mov_rr_64_then_pop_r_then_ret                                                    = 1162
+	o_mov_rr_64_then_xor_rr_32_F                                                       = 1163
+	o_nop_then_sti_8_B                                                                 = 1164
+	o_add_rr_64_N_then_jcmp_ri_32_a                                                    = 1165
+	o_lea_32_B_then_sub_ri_32_F                                                        = 1166
+	o_lea_32_B_then_sub_ri_32_F_then_call                                              = 1167
+	o_dec_m_32_B_then_set_e                                                            = 1168
+	o_dec_m_32_B_then_set_e_then_jtest_rr_8_e                                          = 1169
+	o_inc_m_32_B_then_mov_rr_64_then_ret                                               = 1170
+	o_ldz_8_X_then_st_8_X_then_add_ri_64_N_then_jcmp_rr_64_ne                          = 1171
+	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B                                         = 1172
+	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jtest_rr_64_e        = 1173
+	o_nop_then_ldz_32_B_then_jtest_rr_32_e                                             = 1174
+	o_ldz_64_B_then_jtest_ri_8_e                                                       = 1175
+	o_cmp_miX_8_F_then_jcc_ne                                                          = 1176
+	o_lea_64_X_then_lea_64_X                                                           = 1177
+	o_ldz_64_B_then_call                                                               = 1178
+	o_and_ri_32_F_then_ret                                                             = 1179
+	o_add_ri_64_F_then_call                                                            = 1180
+	o_push_r_then_mov_rr_64_then_sub_ri_64_F                                           = 1181
+	o_add_ri_64_F_then_jmp                                                             = 1182
+	o_ldz_64_B_then_ldz_32_B                                                           = 1183
+	o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret                                  = 1184
+	o_add_ri_64_F_then_mov_rr_32                                                       = 1185
+	o_push_r_then_push_r_then_mov_rr_64                                                = 1186
+	o_nop_then_push_r_then_push_r_then_mov_rr_64                                       = 1187
+	o_ldz_64_B_then_call_r                                                             = 1188
+	o_nop_then_add_miB_32_F                                                            = 1189
+	o_inc_m_64_B_then_add_ri_64_F_then_ret                                             = 1190
+	o_cdqe_then_jtest_rr_64_ne                                                         = 1191
+	o_pop_r_then_jmp                                                                   = 1192
+	o_mov_rr_64_then_jtest_rr_64_s                                                     = 1193
+	o_ldz_32_B_then_jmp                                                                = 1194
+	o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call                  = 1195
+	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64             = 1196
+	o_and_rr_32_N_then_cmp_ri_32_F                                                     = 1197
+	o_lea_32_B_then_ldz_32_B_then_jmp                                                  = 1198
+	o_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N                                        = 1199
+	o_mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N          = 1200
+	o_nop_then_ldz_8_B                                                                 = 1201
+	o_mov_rr_64_then_mov_ri_64_then_call                                               = 1202
+	o_push_r_then_sub_ri_64_F                                                          = 1203
+	o_nop_then_sti_8_B_then_dec_m_32_B_then_jcc_e                                      = 1204
+	o_and_ri_32_F_then_mov_rr_32_then_pop_r_then_pop_r                                 = 1205
+	o_lea_64_X_then_ret                                                                = 1206
+	o_mov_rr_32_then_lea_32_B_then_sub_ri_32_F_then_call                               = 1207
+	o_mov_rr_64_then_mov_ri_64                                                         = 1208
+	o_mov_rr_32_then_mov_ri_64                                                         = 1209
+	o_st_64_B_then_jmp                                                                 = 1210
+	o_mov_rr_64_then_jtest_rr_8_e                                                      = 1211
+	o_lea_32_B_then_xor_rr_32_F                                                        = 1212
+	o_nop_then_sub_ri_64_F                                                             = 1213
+	o_mov_rr_32_then_and_ri_32_N                                                       = 1214
+	o_movz_8_then_mov_ri_64                                                            = 1215
+	o_shr_ri_64_N_then_lea_64_X                                                        = 1216
+	o_nop_then_jtest_rr_64_e                                                           = 1217
+	o_ldz_8_X_then_jcmp_rr_8_e                                                         = 1218
+	o_ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e                                            = 1219
+	o_and_ri_32_F_then_jcc_e                                                           = 1220
+	o_ldz_64_B_then_ldz_64_B_then_st_64_B                                              = 1221
+	o_ldz_64_B_then_add_ri_64_F                                                        = 1222
+	o_add_rr_64_F_then_call                                                            = 1223
+	o_lea_64_B_then_st_64_B_then_st_64_B                                               = 1224
+	o_lea_32_B_then_jcmp_ri_8_a                                                        = 1225
+	o_mov_rr_64_then_lea_64_B_then_call                                                = 1226
+	o_mov_rr_64_then_jmp                                                               = 1227
+	o_shr_ri_64_N_then_and_ri_32_F                                                     = 1228
+	o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B                                 = 1229
+	o_push_r_then_push_r_then_push_r_then_push_r                                       = 1230
+	o_add_miB_32_F_then_call                                                           = 1231
+	o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N                            = 1232
+	o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_32_g          = 1233
+	o_mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F                       = 1234
+	o_ldz_64_B_then_mov_ri_64                                                          = 1235
+	o_nop_then_sub_ri_64_N                                                             = 1236
+	o_push_r_then_mov_rr_64_then_mov_rr_64                                             = 1237
+	o_lea_64_B_then_mov_ri_64_then_mov_ri_64                                           = 1238
+	o_add_ri_64_F_then_pop_r_then_pop_r_then_ret                                       = 1239
+	o_mov_rr_64_then_nop                                                               = 1240
+	o_mov_rr_64_then_cmpxchg_m_64                                                      = 1241
+	o_ldz_64_B_then_jcmp_rr_64_ne                                                      = 1242
+	o_mov_rr_64_then_xor_rr_32_F_then_call                                             = 1243
+	o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be                                      = 1244
+	o_mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be      = 1245
+	o_mov_ri_64_then_mov_rr_64_then_call                                               = 1246
+	o_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                                  = 1247
+	o_and_ri_32_N_then_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                 = 1248
+	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B                                       = 1249
+	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jcmp_rr_64_ne      = 1250
+	o_inc_m_64_B_then_ret                                                              = 1251
+	o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B_then_sub_miB_32_F               = 1252
+	o_lea_64_B_then_shr_ri_64_N_then_lea_64_X                                          = 1253
+	o_lea_64_B_then_shr_ri_64_N_then_lea_64_X_then_xor_rr_32_F_then_nop                = 1254
+	o_lea_64_X_then_lea_64_X_then_lea_64_B_then_call                                   = 1255
+	o_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_mov_ri_64                            = 1256
+	o_mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F                                      = 1257
+	o_ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call                                = 1258
+	o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp                                  = 1259
+	o_mov_rr_64_then_shl_ri_64_F                                                       = 1260
+	o_mov_rr_64_then_and_ri_64_N                                                       = 1261
+	o_nop_then_push_r_then_mov_rr_32                                                   = 1262
+	o_mov_ri_64_then_mov_rr_64                                                         = 1263
+	o_mov_rr_64_then_cmpxchg_m_64_then_jcmp_rr_64_e                                    = 1264
+	o_ldz_32_B_then_jcmp_rr_32_ne                                                      = 1265
+	o_sub_ri_64_F_then_call                                                            = 1266
+	o_lea_64_B_then_lea_64_B                                                           = 1267
+	o_add_miB_32_F_then_ret                                                            = 1268
+	o_mov_ri_64_then_xor_rr_32_F                                                       = 1269
+	o_sub_miB_32_F_then_ret                                                            = 1270
+	o_nop_then_ldz_64_B_then_sub_miB_32_F_then_ret                                     = 1271
+	o_nop_then_ldz_64_B_then_add_miB_32_F_then_ret                                     = 1272
+	o_mov_ri_64_then_mov_ri_64_then_call                                               = 1273
+	o_nop_then_ret                                                                     = 1274
+	o_nop_then_ldz_64_B_then_ldz_64_B                                                  = 1275
+	o_or_ri_32_N_then_lea_32_B_then_jcmp_ri_8_a                                        = 1276
+	o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                   = 1277
+	o_ldz_64_B_then_add_rr_64_F                                                        = 1278
+	o_ldz_64_B_then_jcmp_rr_64_e                                                       = 1279
+	o_lea_64_X_then_lea_64_B_then_call                                                 = 1280
+	o_nop_then_ldz_8_B_then_nop_then_ret                                               = 1281
+	o_mov_rr_32_then_mov_rr_32                                                         = 1282
+	o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                    = 1283
+	o_mov_rr_64_then_ldz_64_B_then_ldz_64_B                                            = 1284
+	o_ldz_64_B_then_jmp                                                                = 1285
+	o_nop_then_jmp                                                                     = 1286
+	o_mov_rr_32_then_jmp                                                               = 1287
+	o_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne                                      = 1288
+	o_st_64_B_then_ldz_64_B                                                            = 1289
+	o_mov_ri_64_then_add_ri_64_F                                                       = 1290
+	o_xor_rr_32_F_then_jmp                                                             = 1291
+	o_add_ri_64_N_then_jcmp_ri_64_b                                                    = 1292
+	o_mov_rr_64_then_add_ri_64_N                                                       = 1293
+	o_ldz_32_B_then_jtest_rr_32_ne                                                     = 1294
+	o_add_rr_64_N_then_add_rr_64_N_then_jcmp_rr_64_ae                                  = 1295
+	o_lea_64_X_then_ldz_64_B                                                           = 1296
+	o_and_ri_32_F_then_ldz_64_B                                                        = 1297
+	o_mov_rr_32_then_sub_rr_32_F                                                       = 1298
+	o_test_rr_32_F_then_cmov_ne_32                                                     = 1299
+	o_mov_ri_64_then_ret                                                               = 1300
+	o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N                                      = 1301
+	o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N_then_test_rr_32_F_then_cmov_ne_32    = 1302
+	o_mov_rr_32_then_shr_ri_32_N                                                       = 1303
+	o_shl_ri_64_N_then_mov_rr_32                                                       = 1304
+	o_movs_32_64_then_jtest_rr_32_ne                                                   = 1305
+	o_xor_rr_64_F_then_ret                                                             = 1306
+	o_add_ri_64_F_then_mov_rr_32_then_mov_rr_64                                        = 1307
+	o_nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64                           = 1308
+	o_sti_64_B_then_call                                                               = 1309
+	o_add_ri_64_N_then_jtest_rr_8_e                                                    = 1310
+	o_st_32_B_then_call                                                                = 1311
+	o_st_8_B_then_jcmp_rr_64_ne                                                        = 1312
+	o_add_ri_64_N_then_add_ri_64_F                                                     = 1313
+	o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r                          = 1314
+	o_ldz_64_B_then_sub_ri_64_F                                                        = 1315
+	o_st_64_B_then_jcmp_rr_64_ne                                                       = 1316
+	o_shl_ri_64_N_then_or_rr_64_N                                                      = 1317
+	o_st_64_B_then_st_64_B_then_st_64_B_then_st_64_B                                   = 1318
+	o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N                                        = 1319
+	o_mov_rr_64_then_mov_rr_32_then_sar_ri_64_F                                        = 1320
+	o_mov_rr_64_then_jcmp_rr_64_ae                                                     = 1321
+	o_ldz_64_B_then_mov_rr_32                                                          = 1322
+	o_xor_rr_32_F_then_mov_rr_32_then_jmp                                              = 1323
+	o_mov_rr_64_then_jtest_rr_32_ne                                                    = 1324
+	o_nop_then_ldz_8_B_then_mov_rr_64_then_jtest_rr_32_ne                              = 1325
+	o_mov_ri_64_then_xor_rr_32_F_then_lea_64_B_then_call                               = 1326
+	o_add_ri_64_N_then_add_ri_64_F_then_lea_64_B_then_call                             = 1327
+	o_mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret                                   = 1328
+	o_ldz_32_B_then_jtest_ri_8_ne                                                      = 1329
+	o_add_ri_32_N_then_add_rr_64_F                                                     = 1330
+	o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B                         = 1331
+	o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne      = 1332
+	o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X                                         = 1333
+	o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N                        = 1334
+	o_nop_then_ldz_32_B                                                                = 1335
+	o_cmp_rr_64_F_then_cmov_be_64                                                      = 1336
+	o_ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne                                     = 1337
+	o_nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64                        = 1338
+	o_not_64_then_and_rr_64_F                                                          = 1339
+	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F                                       = 1340
+	o_xor_rr_32_F_then_mov_rr_64_then_call                                             = 1341
+	o_ldz_64_B_then_st_64_B_then_jtest_ri_32_e                                         = 1342
+	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret                              = 1343
+	o_ldz_64_X_then_jtest_rr_64_ne                                                     = 1344
+	o_div_64_then_ldz_8_B_then_st_8_X                                                  = 1345
+	o_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64_then_add_ri_64_N                  = 1346
+	o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F                                        = 1347
+	o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne         = 1348
+	o_mov_rr_64_then_xor_rr_32_F_then_mov_rr_64                                        = 1349
+	o_sti_64_B_then_sti_32_B                                                           = 1350
+	o_ldz_64_B_then_add_ri_64_F_then_st_64_X                                           = 1351
+	o_ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e                         = 1352
+	o_ldz_64_B_then_lea_64_X_then_ldz_64_B                                             = 1353
+	o_ldz_64_B_then_lea_64_X_then_ldz_64_B_then_ldz_64_X_then_jtest_rr_64_ne           = 1354
+	o_ldz_8_B_then_or_ri_32_N                                                          = 1355
+	o_ldz_8_B_then_or_ri_32_N_then_jcmp_ri_8_ne                                        = 1356
+	o_sar_ri_64_F_then_lea_64_X                                                        = 1357
+	o_mov_rr_32_then_and_ri_32_F_then_jcc_e                                            = 1358
+	o_ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X                           = 1359
+	o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N                                         = 1360
+	o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F            = 1361
+	o_nop_then_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne                             = 1362
+	o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call                                  = 1363
+	o_ldz_64_B_then_lea_64_B_then_call                                                 = 1364
+	o_ldz_32_B_then_ldz_64_B                                                           = 1365
+	o_ldz_32_B_then_jtest_ri_8_e                                                       = 1366
+	o_mov_rr_64_then_jcmp_ri_64_a                                                      = 1367
+	o_pop_r_then_mov_rr_64                                                             = 1368
+	o_nop_then_sti_8_B_then_jtest_ri_32_e                                              = 1369
+	o_ldz_64_B_then_jcmp_rr_64_b                                                       = 1370
+	o_mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call                                = 1371
+	o_add_rr_64_N_then_add_rr_64_F                                                     = 1372
+	o_sub_rr_64_F_then_st_64_B                                                         = 1373
+	o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F                                        = 1374
+	o_nop_then_push_r_then_push_r_then_push_r_then_push_r                              = 1375
+	o_lea_64_B_then_xor_rr_32_F                                                        = 1376
+	o_and_ri_32_F_then_call                                                            = 1377
+	o_shr_ri_64_N_then_add_rr_64_N                                                     = 1378
+	o_mov_ri_64_then_mov_ri_64_then_mov_ri_64                                          = 1379
+	o_add_rmB_64_F_then_mov_rr_64_then_call                                            = 1380
+	o_sub_ri_64_N_then_shr_ri_64_F                                                     = 1381
+	o_lea_64_B_then_mov_ri_64_then_call                                                = 1382
+	o_nop_then_mov_ri_64                                                               = 1383
+	o_lea_64_X_then_nop                                                                = 1384
+	o_mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F                            = 1385
+	o_mov_rr_64_then_sub_ri_64_F                                                       = 1386
+	o_lea_64_B_then_st_64_B                                                            = 1387
+	o_lea_64_B_then_lea_64_B_then_st_64_B_then_call                                    = 1388
+	o_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64                           = 1389
+	o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64                           = 1390
+	o_add_mrB_64_F_then_mov_rr_64_then_ret                                             = 1391
+	o_add_rmB_64_F_then_mov_ri_64_then_call                                            = 1392
+	o_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call                            = 1393
+	o_add_rr_64_N_then_jcmp_ri_64_be                                                   = 1394
+	o_cmp_rr_64_F_then_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call           = 1395
+	o_ldz_64_B_then_add_ri_64_F_then_jmp_r                                             = 1396
+	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B                             = 1397
+	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B_then_jcmp_mrB_64_ae         = 1398
+	o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call                              = 1399
+	o_lea_64_X_then_jcmp_ri_64_be                                                      = 1400
+	o_lea_64_X_then_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne              = 1401
+	o_mov_ri_64_then_jcmp_ri_64_a                                                      = 1402
+	o_mov_rr_32_then_add_rr_64_N_then_jcmp_ri_64_be                                    = 1403
+	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N                                      = 1404
+	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N_then_jtest_rr_64_e                   = 1405
+	o_mov_rr_64_then_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call             = 1406
+	o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N                     = 1407
+	o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N_then_sub_rr_32_F    = 1408
+	o_mov_rr_64_then_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F                           = 1409
+	o_mov_rr_64_then_ldz_64_B_then_mov_rr_64_then_mov_rr_64                            = 1410
+	o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_shl_ri_64_N          = 1411
+	o_mov_rr_64_then_mov_rr_32_then_mul_64                                             = 1412
+	o_movz_8_then_mov_ri_64_then_add_ri_64_F_then_call                                 = 1413
+	o_pop_r_then_st_64_B_then_jmp                                                      = 1414
+	o_st_64_B_then_lea_64_B_then_lea_64_B_then_st_64_B_then_call                       = 1415
+	o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call                = 1416
+	o_mov_rr_32_then_jtest_rr_32_e                                                     = 1417
+	o_nop_then_push_r_then_push_r_then_mov_rr_32                                       = 1418
+	o_mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret                              = 1419
+	o_mov_rr_32_then_and_ri_32_F                                                       = 1420
+	o_ldz_8_B_then_jcmp_ri_8_e                                                         = 1421
+	o_nop_then_push_r_then_lea_64_B                                                    = 1422
+	o_st_64_B_then_mov_ri_64                                                           = 1423
+	o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64                                 = 1424
+	o_shr_ri_64_F_then_mov_rr_64_then_ret                                              = 1425
+	o_add_rr_64_F_then_ret                                                             = 1426
+	o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le                    = 1427
+	o_nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call                           = 1428
+	o_nop_then_sub_ri_64_N_then_jtest_rr_64_e                                          = 1429
+	o_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a                                     = 1430
+	o_mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b                                    = 1431
+	o_ldz_32_B_then_st_64_B                                                            = 1432
+	o_push_r_then_ldz_64_B_then_mov_ri_64                                              = 1433
+	o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N                                        = 1434
+	o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N_then_shr_ri_64_N                       = 1435
+	o_movz_8_then_mov_ri_64_then_imul_rr_64_F                                          = 1436
+	o_and_ri_64_N_then_add_ri_64_F_then_jmp                                            = 1437
+	o_st_64_B_then_st_64_B_then_st_64_B                                                = 1438
+	o_push_r_then_mov_rr_32_then_push_r_then_mov_rr_64                                 = 1439
+	o_st_64_B_then_sti_32_B                                                            = 1440
+	o_ldz_8_B_then_jtest_rr_8_e                                                        = 1441
+	o_nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F                      = 1442
+	o_and_rr_32_N_then_jtest_ri_8_ne                                                   = 1443
+	o_not_32_then_and_rr_32_N_then_jtest_ri_8_ne                                       = 1444
+	o_shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne                      = 1445
+	o_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e                                        = 1446
+	firstSuper                                                                         = 1051
+	numOps                                                                             = 1447
 )
 
 var opNames = [...]string{
@@ -2410,97 +2506,202 @@ var opNames = [...]string{
 	"wbinvd",
 	"fsbase_r",
 	"fsbase_w",
-	"ldz_64_B_then_ldz_64_B",
-	"mov_rr_64_then_call",
+	"pop_r_then_pop_r",
 	"mov_rr_64_then_mov_rr_64",
-	"and_ri_32_F_then_ret",
-	"ldz_64_B_then_ldz_64_B_then_ldz_64_B",
-	"mov_rr_64_then_jtest_ri_32_e",
-	"inc_m_64_B_then_lea_64_X",
-	"inc_m_64_B_then_lea_64_X_then_ret",
-	"add_ri_64_N_then_jcmp_rr_64_b",
-	"ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_shr_ri_64_N",
-	"mov_rr_32_then_xor_rr_32_F",
+	"ldz_64_B_then_st_64_B",
+	"add_ri_64_N_then_jcmp_ri_64_ne",
+	"ldz_64_B_then_st_64_B_then_add_ri_64_N_then_jcmp_ri_64_ne",
+	"ldz_8_B_then_add_ri_64_N",
 	"add_ri_64_N_then_jcmp_rr_64_ne",
+	"ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N",
+	"ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N_then_shr_ri_32_F",
+	"ldz_8_B_then_add_ri_64_N_then_xor_rr_32_N_then_shr_ri_32_F_then_movz_8",
+	"xor_rmX_32_N_then_jcmp_rr_64_ne",
+	"mov_rr_64_then_call",
+	"push_r_then_push_r",
+	"mov_rr_32_then_xor_rr_32_F",
+	"ldz_32_X_then_jcmp_rr_32_b",
+	"movs_32_64_then_jtest_rr_32_e",
+	"st_32_X_then_sub_ri_64_N",
+	"st_32_X_then_sub_ri_64_N_then_movs_32_64_then_jtest_rr_32_e",
+	"ldz_64_B_then_jtest_ri_8_ne",
+	"pop_r_then_ret",
+	"push_r_then_mov_rr_64",
 	"mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N",
 	"mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N_then_sub_rr_32_N",
+	"pop_r_then_pop_r_then_pop_r_then_pop_r",
+	"mov_rr_64_then_sub_rr_64_N",
+	"st_64_B_then_st_64_B",
+	"shr_ri_64_N_then_shl_ri_64_N",
+	"add_ri_64_N_then_movz_16",
+	"add_ri_64_N_then_movz_16_then_add_rr_64_N",
+	"add_ri_64_N_then_movz_16_then_add_rr_64_N_then_mov_rr_64_then_sub_rr_64_N",
+	"mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N",
+	"mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N_then_xor_rr_64_N",
+	"mov_rr_64_then_shr_ri_64_N_then_shl_ri_64_N_then_xor_rr_64_N_then_add_rr_64_N",
+	"rol_ri_64_N_then_jcmp_rr_64_ne",
+	"xor_rr_64_F_then_rol_ri_64_N_then_jcmp_rr_64_ne",
+	"mov_ri_64_then_call",
 	"ldz_64_X_then_st_64_X",
 	"ldz_64_X_then_st_64_X_then_add_ri_64_N_then_jcmp_rr_64_ne",
-	"mov_ri_64_then_mov_ri_64",
-	"mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64",
-	"mov_rr_64_then_ret",
-	"mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N",
-	"mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N",
-	"mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N_then_sub_ri_32_F",
+	"lea_64_B_then_call",
 	"xor_rr_32_F_then_mov_ri_64",
-	"pop_r_then_pop_r",
-	"ldz_8_B_then_st_8_X",
+	"lea_32_B_then_jcmp_ri_8_be",
+	"ldz_64_B_then_jtest_rr_64_e",
+	"mov_rr_64_then_ret",
+	"mov_ri_64_then_mov_ri_64",
+	"push_r_then_mov_rr_32",
+	"ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be",
+	"mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64",
+	"sub_ri_32_F_then_jcc_ne",
+	"nop_then_push_r_then_push_r",
+	"add_ri_64_N_then_add_rr_64_F",
+	"add_ri_64_N_then_add_rr_64_F_then_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be",
+	"ldz_64_B_then_ldz_64_B",
+	"movs_8_32_then_jcmp_rr_32_ae",
+	"add_ri_64_N_then_jcmp_rr_64_e",
 	"cmpxchg_m_32_then_jtest_rr_32_ne",
 	"xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne",
-	"mov_ri_64_then_call",
-	"add_ri_64_F_then_sti_64_B",
-	"ldz_64_B_then_jtest_rr_64_e",
+	"mov_rr_64_then_mov_rr_64_then_call",
+	"mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N",
+	"mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N",
+	"mov_rr_64_then_mov_rr_32",
+	"ldz_8_B_then_st_8_X",
+	"add_ri_64_N_then_add_ri_64_N",
+	"ldz_64_B_then_mov_rr_64",
+	"add_ri_64_F_then_ret",
+	"pop_r_then_pop_r_then_ret",
+	"mov_rr_64_then_jtest_rr_64_e",
 	"add_mrB_64_F_then_ret",
+	"add_ri_64_F_then_sti_64_B",
+	"sti_32_B_then_mov_ri_64",
 	"add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne",
 	"add_ri_64_N_then_jtest_rr_8_ne",
 	"inc_m_64_B_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne",
 	"ldz_8_B_then_st_8_X_then_add_ri_64_N_then_jtest_rr_8_ne",
-	"mov_ri_64_then_add_mrB_64_F_then_ret",
 	"sti_32_B_then_mov_ri_64_then_add_mrB_64_F_then_ret",
-	"ldz_64_B_then_st_64_B",
+	"st_8_B_then_add_ri_64_N_then_add_ri_64_N",
+	"ldz_32_B_then_ldz_32_B",
+	"xor_rr_32_F_then_ret",
+	"push_r_then_mov_rr_32_then_push_r",
+	"ldz_32_B_then_jtest_rr_32_e",
 	"mov_rr_64_then_sub_ri_64_N",
+	"sti_64_B_then_sti_64_B",
 	"shl_ri_64_F_then_lea_64_B",
-	"lea_64_B_then_call",
+	"add_ri_64_F_then_mov_rr_64",
+	"nop_then_push_r_then_mov_rr_64",
+	"ldz_64_B_then_lea_64_B",
+	"add_ri_64_F_then_jcmp_miB_8_ne",
+	"nop_then_push_r",
+	"st_64_B_then_call",
 	"ldz_64_X_then_jmp_r",
-	"mov_rr_64_then_mov_rr_64_then_call",
-	"mov_rr_64_then_mov_rr_32",
-	"push_r_then_push_r",
-	"add_ri_64_F_then_ret",
-	"pop_r_then_ret",
-	"mov_rr_64_then_jtest_rr_64_e",
+	"nop_then_ldz_64_B",
+	"mov_rr_32_then_pop_r_then_pop_r",
+	"add_ri_32_F_then_st_64_B",
+	"add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B",
+	"add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B_then_sub_ri_32_N",
+	"add_rr_64_N_then_jcmp_rr_32_b",
+	"dec_m_32_B_then_jcc_e",
+	"push_r_then_xor_rr_32_F",
+	"add_rr_64_F_then_pop_r_then_ret",
+	"push_r_then_mov_rr_32_then_push_r_then_jcmp_ri_32_be",
 	"ldz_8_X_then_st_8_X",
+	"mov_rr_64_then_ldz_64_B",
 	"xor_rr_32_F_then_nop",
+	"pop_r_then_pop_r_then_pop_r_then_ret",
+	"lea_64_B_then_mov_rr_64_then_call",
+	"ldz_8_B_then_add_ri_64_N_then_jtest_rr_8_e",
+	"ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N",
+	"ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_64_b",
+	"and_ri_32_F_then_jcc_ne",
+	"push_r_then_mov_rr_64_then_call",
+	"add_rr_64_N_then_add_rr_64_N",
+	"ldz_64_B_then_st_64_B_then_st_64_B",
+	"mov_rr_64_then_pop_r_then_ret",
+	"mov_rr_64_then_xor_rr_32_F",
+	"nop_then_sti_8_B",
+	"add_rr_64_N_then_jcmp_ri_32_a",
+	"lea_32_B_then_sub_ri_32_F",
+	"lea_32_B_then_sub_ri_32_F_then_call",
 	"dec_m_32_B_then_set_e",
 	"dec_m_32_B_then_set_e_then_jtest_rr_8_e",
 	"inc_m_32_B_then_mov_rr_64_then_ret",
 	"ldz_8_X_then_st_8_X_then_add_ri_64_N_then_jcmp_rr_64_ne",
 	"mov_rr_32_then_shl_ri_64_F_then_lea_64_B",
 	"mov_rr_32_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jtest_rr_64_e",
-	"st_64_B_then_call",
-	"mov_rr_64_then_pop_r_then_ret",
-	"mov_rr_64_then_xor_rr_32_F",
-	"xor_rr_32_F_then_ret",
-	"lea_64_B_then_mov_rr_64_then_call",
+	"nop_then_ldz_32_B_then_jtest_rr_32_e",
+	"ldz_64_B_then_jtest_ri_8_e",
+	"cmp_miX_8_F_then_jcc_ne",
+	"lea_64_X_then_lea_64_X",
+	"ldz_64_B_then_call",
+	"and_ri_32_F_then_ret",
 	"add_ri_64_F_then_call",
-	"st_64_B_then_st_64_B",
-	"push_r_then_mov_rr_64_then_call",
+	"push_r_then_mov_rr_64_then_sub_ri_64_F",
+	"add_ri_64_F_then_jmp",
+	"ldz_64_B_then_ldz_32_B",
+	"pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret",
+	"add_ri_64_F_then_mov_rr_32",
+	"push_r_then_push_r_then_mov_rr_64",
+	"nop_then_push_r_then_push_r_then_mov_rr_64",
+	"ldz_64_B_then_call_r",
+	"nop_then_add_miB_32_F",
 	"inc_m_64_B_then_add_ri_64_F_then_ret",
-	"and_rr_32_N_then_cmp_ri_32_F",
+	"cdqe_then_jtest_rr_64_ne",
+	"pop_r_then_jmp",
+	"mov_rr_64_then_jtest_rr_64_s",
 	"ldz_32_B_then_jmp",
+	"mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call",
+	"ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64",
+	"and_rr_32_N_then_cmp_ri_32_F",
 	"lea_32_B_then_ldz_32_B_then_jmp",
 	"mov_ri_64_then_mov_ri_64_then_shr_ri_64_N",
-	"mov_rr_64_then_jtest_rr_64_s",
 	"mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N",
-	"cdqe_then_jtest_rr_64_ne",
-	"ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64",
-	"mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call",
-	"shr_ri_64_F_then_lea_64_X",
-	"ldz_64_B_then_lea_64_B",
-	"pop_r_then_pop_r_then_pop_r_then_pop_r",
-	"ldz_64_B_then_call_r",
-	"and_ri_32_F_then_jcc_ne",
-	"mov_rr_32_then_mov_ri_64",
-	"push_r_then_mov_rr_64",
-	"add_miB_32_F_then_call",
-	"st_64_B_then_ldz_64_B_then_st_64_B",
+	"nop_then_ldz_8_B",
 	"mov_rr_64_then_mov_ri_64_then_call",
-	"mov_rr_64_then_lea_64_B_then_call",
-	"ldz_64_B_then_jcmp_rr_64_ne",
-	"mov_ri_64_then_lea_64_B",
+	"push_r_then_sub_ri_64_F",
+	"nop_then_sti_8_B_then_dec_m_32_B_then_jcc_e",
+	"and_ri_32_F_then_mov_rr_32_then_pop_r_then_pop_r",
+	"lea_64_X_then_ret",
+	"mov_rr_32_then_lea_32_B_then_sub_ri_32_F_then_call",
+	"mov_rr_64_then_mov_ri_64",
+	"mov_rr_32_then_mov_ri_64",
+	"st_64_B_then_jmp",
+	"mov_rr_64_then_jtest_rr_8_e",
+	"lea_32_B_then_xor_rr_32_F",
+	"nop_then_sub_ri_64_F",
+	"mov_rr_32_then_and_ri_32_N",
+	"movz_8_then_mov_ri_64",
 	"shr_ri_64_N_then_lea_64_X",
-	"st_64_B_then_st_64_B_then_sub_miB_32_F",
+	"nop_then_jtest_rr_64_e",
+	"ldz_8_X_then_jcmp_rr_8_e",
+	"ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e",
+	"and_ri_32_F_then_jcc_e",
+	"ldz_64_B_then_ldz_64_B_then_st_64_B",
+	"ldz_64_B_then_add_ri_64_F",
 	"add_rr_64_F_then_call",
-	"add_rr_64_N_then_add_rr_64_N",
+	"lea_64_B_then_st_64_B_then_st_64_B",
+	"lea_32_B_then_jcmp_ri_8_a",
+	"mov_rr_64_then_lea_64_B_then_call",
+	"mov_rr_64_then_jmp",
+	"shr_ri_64_N_then_and_ri_32_F",
+	"ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B",
+	"push_r_then_push_r_then_push_r_then_push_r",
+	"add_miB_32_F_then_call",
+	"ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N",
+	"ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_32_g",
+	"mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F",
+	"ldz_64_B_then_mov_ri_64",
+	"nop_then_sub_ri_64_N",
+	"push_r_then_mov_rr_64_then_mov_rr_64",
+	"lea_64_B_then_mov_ri_64_then_mov_ri_64",
+	"add_ri_64_F_then_pop_r_then_pop_r_then_ret",
+	"mov_rr_64_then_nop",
+	"mov_rr_64_then_cmpxchg_m_64",
+	"ldz_64_B_then_jcmp_rr_64_ne",
+	"mov_rr_64_then_xor_rr_32_F_then_call",
+	"mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be",
+	"mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be",
+	"mov_ri_64_then_mov_rr_64_then_call",
 	"add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e",
 	"and_ri_32_N_then_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e",
 	"and_ri_32_N_then_shl_ri_64_F_then_lea_64_B",
@@ -2509,207 +2710,198 @@ var opNames = [...]string{
 	"ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B_then_sub_miB_32_F",
 	"lea_64_B_then_shr_ri_64_N_then_lea_64_X",
 	"lea_64_B_then_shr_ri_64_N_then_lea_64_X_then_xor_rr_32_F_then_nop",
-	"lea_64_X_then_lea_64_B_then_call",
+	"lea_64_X_then_lea_64_X_then_lea_64_B_then_call",
 	"mov_ri_64_then_lea_64_B_then_mov_ri_64_then_mov_ri_64",
-	"mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be",
-	"mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be",
-	"mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X",
-	"mov_rr_64_then_xor_rr_32_F_then_call",
+	"mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F",
 	"ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call",
-	"ldz_64_B_then_mov_rr_64",
-	"add_ri_64_N_then_sub_ri_64_F",
-	"ldz_64_B_then_mov_rr_64_then_mov_rr_64",
-	"ldz_64_B_then_add_rr_64_F",
-	"st_64_B_then_ldz_64_B",
-	"mov_rr_64_then_jcmp_rr_64_ae",
-	"add_ri_64_N_then_mov_rr_64_then_jcmp_rr_64_ae",
-	"add_ri_64_N_then_sub_ri_64_F_then_st_8_B",
-	"add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne",
-	"div_64_then_ldz_8_B_then_st_8_X",
-	"div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64",
-	"ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne",
-	"mov_rr_64_then_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64",
-	"add_ri_64_F_then_jmp",
-	"push_r_then_mov_rr_64_then_mov_rr_64",
-	"mov_rr_64_then_jmp",
-	"st_64_B_then_jmp",
-	"st_64_B_then_lea_64_B",
-	"mov_rr_64_then_sub_ri_64_F",
-	"movz_8_then_mov_ri_64",
-	"add_rr_64_F_then_mov_rr_64_then_call",
-	"ldz_64_B_then_jmp",
-	"lea_64_B_then_st_64_B_then_call",
-	"mov_rr_64_then_mov_ri_64_then_mov_ri_64",
-	"xor_rr_32_F_then_ldz_64_B",
-	"ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B",
-	"mov_ri_64_then_mov_ri_64_then_call",
+	"pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp",
+	"mov_rr_64_then_shl_ri_64_F",
 	"mov_rr_64_then_and_ri_64_N",
-	"mov_rr_64_then_mov_rr_64_then_st_64_B_then_call",
-	"mov_rr_32_then_and_ri_32_N",
+	"nop_then_push_r_then_mov_rr_32",
+	"mov_ri_64_then_mov_rr_64",
+	"mov_rr_64_then_cmpxchg_m_64_then_jcmp_rr_64_e",
+	"ldz_32_B_then_jcmp_rr_32_ne",
+	"sub_ri_64_F_then_call",
+	"lea_64_B_then_lea_64_B",
+	"add_miB_32_F_then_ret",
+	"mov_ri_64_then_xor_rr_32_F",
+	"sub_miB_32_F_then_ret",
+	"nop_then_ldz_64_B_then_sub_miB_32_F_then_ret",
+	"nop_then_ldz_64_B_then_add_miB_32_F_then_ret",
+	"mov_ri_64_then_mov_ri_64_then_call",
+	"nop_then_ret",
+	"nop_then_ldz_64_B_then_ldz_64_B",
+	"or_ri_32_N_then_lea_32_B_then_jcmp_ri_8_a",
+	"ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B",
+	"ldz_64_B_then_add_rr_64_F",
+	"ldz_64_B_then_jcmp_rr_64_e",
+	"lea_64_X_then_lea_64_B_then_call",
+	"nop_then_ldz_8_B_then_nop_then_ret",
+	"mov_rr_32_then_mov_rr_32",
 	"ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B",
-	"mov_rr_64_then_mov_rr_64_then_mov_rr_64",
-	"sub_rr_64_N_then_cmp_rr_64_F",
-	"xor_rr_32_F_then_mov_ri_64_then_lea_64_B",
+	"mov_rr_64_then_ldz_64_B_then_ldz_64_B",
+	"ldz_64_B_then_jmp",
+	"nop_then_jmp",
+	"mov_rr_32_then_jmp",
+	"ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne",
+	"st_64_B_then_ldz_64_B",
+	"mov_ri_64_then_add_ri_64_F",
+	"xor_rr_32_F_then_jmp",
+	"add_ri_64_N_then_jcmp_ri_64_b",
+	"mov_rr_64_then_add_ri_64_N",
+	"ldz_32_B_then_jtest_rr_32_ne",
+	"add_rr_64_N_then_add_rr_64_N_then_jcmp_rr_64_ae",
+	"lea_64_X_then_ldz_64_B",
+	"and_ri_32_F_then_ldz_64_B",
+	"mov_rr_32_then_sub_rr_32_F",
+	"test_rr_32_F_then_cmov_ne_32",
 	"mov_ri_64_then_ret",
-	"ldz_64_B_then_add_ri_64_F",
-	"add_mrB_64_F_then_mov_rr_64_then_ret",
-	"add_rmB_64_F_then_call",
-	"add_rmB_64_F_then_mov_ri_64_then_call",
+	"mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N",
+	"mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N_then_test_rr_32_F_then_cmov_ne_32",
+	"mov_rr_32_then_shr_ri_32_N",
+	"shl_ri_64_N_then_mov_rr_32",
+	"movs_32_64_then_jtest_rr_32_ne",
+	"xor_rr_64_F_then_ret",
+	"add_ri_64_F_then_mov_rr_32_then_mov_rr_64",
+	"nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64",
+	"sti_64_B_then_call",
+	"add_ri_64_N_then_jtest_rr_8_e",
+	"st_32_B_then_call",
+	"st_8_B_then_jcmp_rr_64_ne",
+	"add_ri_64_N_then_add_ri_64_F",
+	"add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r",
+	"ldz_64_B_then_sub_ri_64_F",
+	"st_64_B_then_jcmp_rr_64_ne",
+	"shl_ri_64_N_then_or_rr_64_N",
+	"st_64_B_then_st_64_B_then_st_64_B_then_st_64_B",
+	"lea_32_B_then_shl_ri_64_N_then_or_rr_64_N",
+	"mov_rr_64_then_mov_rr_32_then_sar_ri_64_F",
+	"mov_rr_64_then_jcmp_rr_64_ae",
+	"ldz_64_B_then_mov_rr_32",
+	"xor_rr_32_F_then_mov_rr_32_then_jmp",
+	"mov_rr_64_then_jtest_rr_32_ne",
+	"nop_then_ldz_8_B_then_mov_rr_64_then_jtest_rr_32_ne",
+	"mov_ri_64_then_xor_rr_32_F_then_lea_64_B_then_call",
+	"add_ri_64_N_then_add_ri_64_F_then_lea_64_B_then_call",
+	"mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret",
+	"ldz_32_B_then_jtest_ri_8_ne",
+	"add_ri_32_N_then_add_rr_64_F",
+	"add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B",
+	"add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne",
+	"mov_rr_64_then_shl_ri_64_F_then_sti_64_X",
+	"mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N",
+	"nop_then_ldz_32_B",
+	"cmp_rr_64_F_then_cmov_be_64",
+	"ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne",
+	"nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64",
+	"not_64_then_and_rr_64_F",
+	"shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F",
+	"xor_rr_32_F_then_mov_rr_64_then_call",
+	"ldz_64_B_then_st_64_B_then_jtest_ri_32_e",
+	"shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret",
+	"ldz_64_X_then_jtest_rr_64_ne",
+	"div_64_then_ldz_8_B_then_st_8_X",
+	"div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64_then_add_ri_64_N",
+	"ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F",
+	"ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne",
+	"mov_rr_64_then_xor_rr_32_F_then_mov_rr_64",
+	"sti_64_B_then_sti_32_B",
+	"ldz_64_B_then_add_ri_64_F_then_st_64_X",
+	"ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e",
+	"ldz_64_B_then_lea_64_X_then_ldz_64_B",
+	"ldz_64_B_then_lea_64_X_then_ldz_64_B_then_ldz_64_X_then_jtest_rr_64_ne",
+	"ldz_8_B_then_or_ri_32_N",
+	"ldz_8_B_then_or_ri_32_N_then_jcmp_ri_8_ne",
+	"sar_ri_64_F_then_lea_64_X",
+	"mov_rr_32_then_and_ri_32_F_then_jcc_e",
+	"ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X",
+	"mov_rr_64_then_ldz_64_B_then_shl_rc_64_N",
+	"mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F",
+	"nop_then_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne",
+	"mov_rr_64_then_mov_rr_64_then_st_64_B_then_call",
+	"ldz_64_B_then_lea_64_B_then_call",
+	"ldz_32_B_then_ldz_64_B",
+	"ldz_32_B_then_jtest_ri_8_e",
+	"mov_rr_64_then_jcmp_ri_64_a",
+	"pop_r_then_mov_rr_64",
+	"nop_then_sti_8_B_then_jtest_ri_32_e",
+	"ldz_64_B_then_jcmp_rr_64_b",
+	"mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call",
+	"add_rr_64_N_then_add_rr_64_F",
+	"sub_rr_64_F_then_st_64_B",
+	"ldz_64_B_then_mov_rr_64_then_add_rmB_64_F",
+	"nop_then_push_r_then_push_r_then_push_r_then_push_r",
+	"lea_64_B_then_xor_rr_32_F",
+	"and_ri_32_F_then_call",
+	"shr_ri_64_N_then_add_rr_64_N",
+	"mov_ri_64_then_mov_ri_64_then_mov_ri_64",
 	"add_rmB_64_F_then_mov_rr_64_then_call",
+	"sub_ri_64_N_then_shr_ri_64_F",
+	"lea_64_B_then_mov_ri_64_then_call",
+	"nop_then_mov_ri_64",
+	"lea_64_X_then_nop",
+	"mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F",
+	"mov_rr_64_then_sub_ri_64_F",
+	"lea_64_B_then_st_64_B",
+	"lea_64_B_then_lea_64_B_then_st_64_B_then_call",
+	"mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64",
+	"mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64",
+	"add_mrB_64_F_then_mov_rr_64_then_ret",
+	"add_rmB_64_F_then_mov_ri_64_then_call",
 	"add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call",
 	"add_rr_64_N_then_jcmp_ri_64_be",
-	"add_rr_64_N_then_sub_rr_32_F",
-	"add_rr_64_N_then_sub_rr_32_F_then_call",
-	"and_ri_32_F_then_call",
-	"cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call",
+	"cmp_rr_64_F_then_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call",
 	"ldz_64_B_then_add_ri_64_F_then_jmp_r",
 	"ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B",
 	"ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B_then_jcmp_mrB_64_ae",
-	"ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B",
-	"ldz_64_B_then_ldz_64_B_then_xor_rr_32_F_then_ldz_64_B_then_jcmp_rr_64_b",
 	"ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call",
-	"ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X",
-	"ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_lea_64_X_then_jcmp_ri_64_be",
+	"lea_64_X_then_jcmp_ri_64_be",
+	"lea_64_X_then_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne",
 	"mov_ri_64_then_jcmp_ri_64_a",
-	"mov_ri_64_then_mov_ri_64_then_add_rr_64_F_then_call",
-	"mov_ri_64_then_shl_ri_64_N",
-	"mov_ri_64_then_shl_ri_64_N_then_and_ri_32_F_then_call",
 	"mov_rr_32_then_add_rr_64_N_then_jcmp_ri_64_be",
 	"mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N",
 	"mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N_then_jtest_rr_64_e",
 	"mov_rr_64_then_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call",
-	"mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N",
+	"mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N",
+	"mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N_then_sub_rr_32_F",
+	"mov_rr_64_then_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F",
+	"mov_rr_64_then_ldz_64_B_then_mov_rr_64_then_mov_rr_64",
+	"mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_shl_ri_64_N",
 	"mov_rr_64_then_mov_rr_32_then_mul_64",
 	"movz_8_then_mov_ri_64_then_add_ri_64_F_then_call",
-	"nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne",
 	"pop_r_then_st_64_B_then_jmp",
 	"st_64_B_then_lea_64_B_then_lea_64_B_then_st_64_B_then_call",
-	"sub_ri_64_N_then_shr_ri_64_F_then_lea_64_X",
 	"xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call",
-	"add_ri_64_N_then_jcmp_rr_64_e",
-	"dec_m_32_B_then_jcc_e",
-	"and_ri_64_N_then_add_ri_64_F_then_jmp",
-	"shl_ri_64_N_then_mov_rr_32",
-	"push_r_then_push_r_then_push_r_then_push_r",
-	"sti_64_B_then_sti_64_B",
-	"pop_r_then_pop_r_then_ret",
-	"ldz_32_X_then_ret",
-	"mov_rr_32_then_ldz_32_X_then_ret",
-	"ldz_32_B_then_jtest_rr_32_e",
-	"lea_64_B_then_jtest_rr_8_e",
-	"lea_64_B_then_jcmp_ri_8_ne",
-	"push_r_then_mov_rr_64_then_push_r",
-	"add_ri_64_F_then_mov_rr_64",
-	"shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F",
-	"ldz_8_B_then_lea_64_B_then_jcmp_ri_8_ne",
-	"sti_8_B_then_dec_m_32_B_then_jcc_e",
-	"add_miB_32_F_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne",
-	"shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret",
-	"pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret",
-	"ldz_64_B_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e",
-	"add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e",
-	"mov_rr_64_then_mov_rr_32_then_add_ri_64_N_then_lea_64_B_then_jtest_rr_8_e",
-	"ldz_64_B_then_mov_ri_64",
-	"push_r_then_mov_rr_32",
-	"ldz_32_B_then_jtest_rr_32_ne",
+	"mov_rr_32_then_jtest_rr_32_e",
+	"nop_then_push_r_then_push_r_then_mov_rr_32",
+	"mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret",
+	"mov_rr_32_then_and_ri_32_F",
+	"ldz_8_B_then_jcmp_ri_8_e",
+	"nop_then_push_r_then_lea_64_B",
+	"st_64_B_then_mov_ri_64",
 	"push_r_then_mov_rr_64_then_push_r_then_mov_rr_64",
-	"mov_ri_64_then_ldz_64_B",
-	"add_mrB_64_F_then_st_64_B",
-	"sub_rmB_64_N_then_jtest_rr_64_le",
-	"ldz_64_B_then_jcmp_rr_64_e",
-	"pop_r_then_pop_r_then_pop_r_then_ret",
-	"add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r",
-	"sti_8_B_then_jtest_ri_32_e",
-	"lea_32_X_then_ret",
-	"sub_rr_64_N_then_test_rr_64_F",
-	"sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64",
-	"push_r_then_mov_rr_64_then_push_r_then_sub_ri_64_F",
-	"push_r_then_push_r_then_mov_rr_64",
-	"mov_rr_64_then_nop",
-	"push_r_then_mov_rr_32_then_push_r",
-	"st_64_B_then_ret",
-	"ldz_32_B_then_ldz_64_B",
-	"add_ri_64_F_then_pop_r_then_pop_r_then_ret",
-	"mov_rr_64_then_sub_rmB_64_N_then_jtest_rr_64_le",
-	"sub_ri_64_F_then_call",
-	"ldz_32_B_then_jcmp_rr_32_ne",
-	"push_r_then_push_r_then_push_r",
-	"mov_rr_64_then_jtest_rr_64_ne",
-	"sub_rr_64_N_then_test_rr_64_F_then_cmov_g_64_then_st_64_B_then_ret",
-	"pop_r_then_pop_r_then_jmp",
-	"mov_ri_64_then_mov_rr_64",
-	"and_ri_64_N_then_jcmp_ri_64_a",
-	"mov_rr_32_then_mov_rr_64",
-	"lea_64_X_then_lea_64_X",
-	"sub_rmB_64_F_then_jcc_s",
-	"pop_r_then_jmp",
-	"mov_rr_64_then_sub_rmB_64_F_then_jcc_s",
-	"push_r_then_push_r_then_mov_rr_32",
-	"st_64_B_then_ldz_32_B",
-	"add_mrB_64_F_then_jmp",
-	"ldz_64_B_then_add_miB_32_F",
-	"lea_64_B_then_jcmp_rr_64_e",
-	"ldz_64_B_then_jtest_ri_8_ne",
-	"ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e",
-	"sti_32_B_then_mov_rr_64_then_call",
-	"mov_ri_64_then_sub_ri_64_F",
-	"push_r_then_mov_rr_64_then_sub_ri_64_F",
-	"sti_64_B_then_call",
-	"add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne",
-	"ldz_64_B_then_add_mrB_64_F_then_st_64_B_then_jcmp_ri_64_ne",
-	"ldz_64_B_then_call",
-	"ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_ldz_64_B_then_call_r",
-	"mov_ri_64_then_sub_rr_64_F",
-	"mov_ri_64_then_push_r_then_mov_rr_64",
-	"add_mrB_64_F_then_st_64_B_then_ldz_32_B",
-	"ldz_32_B_then_jtest_ri_8_ne",
-	"ldz_64_B_then_jcmp_ri_64_e",
-	"push_r_then_mov_rr_64_then_push_r_then_mov_ri_64_then_sub_ri_64_F",
-	"xor_rr_32_F_then_call",
-	"ldz_64_B_then_jtest_ri_8_e",
-	"ldz_64_B_then_ldz_32_B",
-	"mov_rr_64_then_mov_ri_64",
-	"sti_64_B_then_sti_64_B_then_sti_64_B",
+	"shr_ri_64_F_then_mov_rr_64_then_ret",
 	"add_rr_64_F_then_ret",
-	"cmov_s_64_then_add_rr_64_F_then_ret",
-	"ldz_64_B_then_ldz_64_B_then_ldz_32_B_then_jcmp_rr_32_ne",
-	"ldz_64_B_then_ldz_64_B_then_st_64_B_then_st_64_B",
-	"mov_ri_64_then_sub_rr_64_F_then_cmov_s_64_then_add_rr_64_F_then_ret",
-	"pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp",
-	"shl_ri_64_N_then_mov_rr_32_then_or_rr_64_N",
-	"add_rr_64_F_then_ldz_8_B",
-	"mov_rr_32_then_lea_64_X_then_lea_64_X",
-	"nop_then_mov_rr_64_then_xor_rr_32_F",
-	"ldz_64_B_then_lea_64_B_then_lea_64_B",
-	"push_r_then_push_r_then_push_r_then_push_r_then_mov_rr_32",
-	"shr_rc_64_F_then_shl_rc_64_N",
-	"add_rmX_64_F_then_ldz_64_B",
-	"mov_ri_64_then_ldz_64_B_then_add_rr_64_F",
-	"push_r_then_ldz_64_B",
-	"push_r_then_lea_64_B",
-	"st_64_B_then_add_miB_64_F",
-	"add_ri_64_F_then_mov_rr_32",
-	"shl_ri_64_N_then_add_rr_64_F",
-	"sub_ri_64_F_then_ldz_64_B",
-	"cdqe_then_mov_ri_64",
-	"ldz_32_B_then_cdqe_then_mov_ri_64",
-	"ldz_64_B_then_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a",
-	"ldz_64_B_then_mov_rr_64_then_jtest_rr_64_e",
-	"ldz_64_B_then_or_miB_64_F",
-	"ldz_64_B_then_sub_miB_32_F",
-	"push_r_then_push_r_then_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e",
-	"sub_ri_64_F_then_ldz_32_B_then_cdqe_then_mov_ri_64",
-	"add_rr_64_F_then_ldz_8_B_then_jmp",
-	"cdqe_then_add_rr_64_F_then_ldz_8_B_then_jmp",
-	"lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X",
-	"mov_ri_64_then_mov_rr_64_then_call",
-	"mov_rr_32_then_add_ri_64_F_then_ret",
-	"mov_rr_32_then_mov_ri_64_then_nop_then_mov_rr_64_then_xor_rr_32_F",
-	"movs_32_64_then_lea_32_B_then_mov_rr_32_then_lea_64_X_then_lea_64_X",
-	"and_ri_32_N_then_and_ri_64_N",
-	"and_ri_32_N_then_and_ri_64_N_then_mov_rr_64_then_jtest_rr_64_ne",
-	"mov_ri_64_then_jmp",
-	"or_miB_32_F_then_jcmp_rr_64_e",
+	"lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le",
+	"nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call",
+	"nop_then_sub_ri_64_N_then_jtest_rr_64_e",
+	"mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a",
+	"mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b",
+	"ldz_32_B_then_st_64_B",
+	"push_r_then_ldz_64_B_then_mov_ri_64",
+	"mov_rr_64_then_mov_rr_64_then_and_ri_32_N",
+	"mov_rr_64_then_mov_rr_64_then_and_ri_32_N_then_shr_ri_64_N",
+	"movz_8_then_mov_ri_64_then_imul_rr_64_F",
+	"and_ri_64_N_then_add_ri_64_F_then_jmp",
+	"st_64_B_then_st_64_B_then_st_64_B",
+	"push_r_then_mov_rr_32_then_push_r_then_mov_rr_64",
+	"st_64_B_then_sti_32_B",
+	"ldz_8_B_then_jtest_rr_8_e",
+	"nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F",
+	"and_rr_32_N_then_jtest_ri_8_ne",
+	"not_32_then_and_rr_32_N_then_jtest_ri_8_ne",
+	"shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne",
+	"ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e",
 }
 
 var aluTab = [9][8][4][2]uint16{{{{1, 9}, {13, 21}, {25, 33}, {37, 45}}, {{2, 10}, {14, 22}, {26, 34}, {38, 46}}, {{3, 11}, {15, 23}, {27, 35}, {39, 47}}, {{4, 12}, {16, 24}, {28, 36}, {40, 48}}, {{5, 0}, {17, 0}, {29, 0}, {41, 0}}, {{6, 0}, {18, 0}, {30, 0}, {42, 0}}, {{7, 0}, {19, 0}, {31, 0}, {43, 0}}, {{8, 0}, {20, 0}, {32, 0}, {44, 0}}}, {{{49, 57}, {61, 69}, {73, 81}, {85, 93}}, {{50, 58}, {62, 70}, {74, 82}, {86, 94}}, {{51, 59}, {63, 71}, {75, 83}, {87, 95}}, {{52, 60}, {64, 72}, {76, 84}, {88, 96}}, {{53, 0}, {65, 0}, {77, 0}, {89, 0}}, {{54, 0}, {66, 0}, {78, 0}, {90, 0}}, {{55, 0}, {67, 0}, {79, 0}, {91, 0}}, {{56, 0}, {68, 0}, {80, 0}, {92, 0}}}, {{{97, 0}, {105, 0}, {113, 0}, {121, 0}}, {{98, 0}, {106, 0}, {114, 0}, {122, 0}}, {{99, 0}, {107, 0}, {115, 0}, {123, 0}}, {{100, 0}, {108, 0}, {116, 0}, {124, 0}}, {{101, 0}, {109, 0}, {117, 0}, {125, 0}}, {{102, 0}, {110, 0}, {118, 0}, {126, 0}}, {{103, 0}, {111, 0}, {119, 0}, {127, 0}}, {{104, 0}, {112, 0}, {120, 0}, {128, 0}}}, {{{129, 0}, {137, 0}, {145, 0}, {153, 0}}, {{130, 0}, {138, 0}, {146, 0}, {154, 0}}, {{131, 0}, {139, 0}, {147, 0}, {155, 0}}, {{132, 0}, {140, 0}, {148, 0}, {156, 0}}, {{133, 0}, {141, 0}, {149, 0}, {157, 0}}, {{134, 0}, {142, 0}, {150, 0}, {158, 0}}, {{135, 0}, {143, 0}, {151, 0}, {159, 0}}, {{136, 0}, {144, 0}, {152, 0}, {160, 0}}}, {{{161, 169}, {173, 181}, {185, 193}, {197, 205}}, {{162, 170}, {174, 182}, {186, 194}, {198, 206}}, {{163, 171}, {175, 183}, {187, 195}, {199, 207}}, {{164, 172}, {176, 184}, {188, 196}, {200, 208}}, {{165, 0}, {177, 0}, {189, 0}, {201, 0}}, {{166, 0}, {178, 0}, {190, 0}, {202, 0}}, {{167, 0}, {179, 0}, {191, 0}, {203, 0}}, {{168, 0}, {180, 0}, {192, 0}, {204, 0}}}, {{{209, 217}, {221, 229}, {233, 241}, {245, 253}}, {{210, 218}, {222, 230}, {234, 242}, {246, 254}}, {{211, 219}, {223, 231}, {235, 243}, {247, 255}}, {{212, 220}, {224, 232}, {236, 244}, {248, 256}}, {{213, 0}, {225, 0}, {237, 0}, {249, 0}}, {{214, 0}, {226, 0}, {238, 0}, {250, 0}}, {{215, 0}, {227, 0}, {239, 0}, {251, 0}}, {{216, 0}, {228, 0}, {240, 0}, {252, 0}}}, {{{257, 265}, {269, 277}, {281, 289}, {293, 301}}, {{258, 266}, {270, 278}, {282, 290}, {294, 302}}, {{259, 267}, {271, 279}, {283, 291}, {295, 303}}, {{260, 268}, {272, 280}, {284, 292}, {296, 304}}, {{261, 0}, {273, 0}, {285, 0}, {297, 0}}, {{262, 0}, {274, 0}, {286, 0}, {298, 0}}, {{263, 0}, {275, 0}, {287, 0}, {299, 0}}, {{264, 0}, {276, 0}, {288, 0}, {300, 0}}}, {{{305, 0}, {313, 0}, {321, 0}, {329, 0}}, {{306, 0}, {314, 0}, {322, 0}, {330, 0}}, {{307, 0}, {315, 0}, {323, 0}, {331, 0}}, {{308, 0}, {316, 0}, {324, 0}, {332, 0}}, {{309, 0}, {317, 0}, {325, 0}, {333, 0}}, {{310, 0}, {318, 0}, {326, 0}, {334, 0}}, {{311, 0}, {319, 0}, {327, 0}, {335, 0}}, {{312, 0}, {320, 0}, {328, 0}, {336, 0}}}, {{{337, 0}, {343, 0}, {349, 0}, {355, 0}}, {{338, 0}, {344, 0}, {350, 0}, {356, 0}}, {{0, 0}, {0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}, {0, 0}}, {{339, 0}, {345, 0}, {351, 0}, {357, 0}}, {{340, 0}, {346, 0}, {352, 0}, {358, 0}}, {{341, 0}, {347, 0}, {353, 0}, {359, 0}}, {{342, 0}, {348, 0}, {354, 0}, {360, 0}}}}
@@ -2762,8 +2954,8 @@ var xchgTab = [4]uint16{937, 942, 947, 952}
 
 var xaddTab = [4]uint16{938, 943, 948, 953}
 
-var superKeys = [...]uint32{31, 37, 38, 39, 40, 41, 45, 46, 79, 186, 193, 194, 206, 246, 247, 253, 254, 255, 281, 363, 364, 372, 398, 400, 401, 406, 409, 410, 411, 412, 413, 417, 419, 423, 425, 426, 428, 429, 449, 452, 458, 482, 483, 486, 488, 489, 512, 547, 557, 930, 932, 944, 954, 959, 65567, 65573, 65574, 65577, 65627, 65775, 65937, 65946, 65947, 65949, 65959, 65962, 66173, 66197, 66198, 66199, 66209, 66233, 66501, 66502, 66506, 131353, 131473, 131483, 131485, 131734, 196653, 196814, 196854, 196855, 196862, 196863, 196889, 197006, 197018, 197031, 197034, 197120, 197237, 197263, 197270, 197306, 197382, 197540, 197562, 197573, 197574, 197575, 328090, 328091, 328106, 328646, 393759, 394182, 394183, 524777, 524950, 655398, 655641, 655789, 656327, 721863, 852214, 852378, 852394, 852577, 852629, 852639, 852665, 1048614, 1048621, 1048770, 1048857, 1048982, 1048986, 1048999, 1049005, 1049058, 1114587, 1114588, 1245425, 1376671, 1377225, 1441838, 1508025, 1638441, 1638645, 1638646, 1638810, 1638813, 1638823, 1638826, 1638888, 1639142, 1639330, 1639365, 1639366, 1639367, 1703973, 1704425, 1704902, 1769882, 1966321, 2031850, 2163101, 2163111, 2163642, 2163654, 2163655, 2228650, 2229168, 2294171, 2294692, 2294725, 2294727, 2360228, 2360261, 2360263, 2424878, 2425202, 2425258, 2490414, 2556593, 2687665, 2883982, 2883994, 2883996, 2884516, 2884549, 2884550, 2884551, 2949817, 3080602, 3080603, 3081157, 3081159, 3342759, 3408816, 3474097, 3605151, 3736519, 3867034, 3867047, 3932201, 3998663, 4128799, 4129179, 4194702, 4194787, 4260266, 4391322, 4391323, 4391401, 4391547, 4391573, 4391584, 4391878, 4653102, 4653479, 4653566, 4718990, 4719002, 4719005, 4719018, 4719522, 4784526, 4784538, 4784541, 4785058, 5046642, 5111854, 5243414, 5243418, 5309051, 5439898, 5505991, 5636793, 5767594, 5833117, 5898902, 6029355, 6029713, 6029723, 6029725, 6029738, 6030277, 6030278, 6030279, 6161351, 6292422, 6423494, 6619375, 6684918, 6685082, 6685602, 6685638, 6816711, 6947138, 7078301, 7078541, 7078561, 7078576, 7078577, 7078847, 7078853, 7209358, 7209361, 7275461, 7537063, 7602665, 7733285, 7733671, 7733946, 7864359, 7864526, 7864730, 7864982, 7930266, 7930269, 7930285, 7995802, 8126874, 8192966, 8323501, 8454555, 8454570, 8520612, 8520647, 8586181, 8586183, 8782546, 8782778, 8847641, 8848326, 8978843, 9109927, 9110470, 9241542, 9437607, 9503149, 9699692, 9699738, 9700294, 9700295, 9830437, 9830445, 9830633, 9831122, 9896598, 10027053, 10027214, 10027490, 10092589, 10158742, 10289578, 10355101, 10420921, 10617243, 10682607, 10813869, 10879257, 10945466, 11076010, 11076013, 11142086, 11272615, 11469223, 11535058, 11665837, 11862982, 11993450, 12059035, 12190325, 12321465, 12452204, 12517746, 12583322, 12714230, 12779882, 12845753, 12976492, 13042034, 13107610, 13500842, 13631911, 13697062, 13763526, 13960134, 14221723, 14221725, 14287259, 14483945, 14549958, 14680552, 14746013, 14811547, 14942537, 14942563, 15073703, 15205321, 15270855, 15401370, 15401383, 15401926, 15532998, 15664070, 15794586, 15860678, 16057286, 16252967, 16318874, 16384966, 16581021, 16646776, 16777629, 16843361, 16974790, 17105618, 17302470, 17432762, 17499078, 17629906, 17760918, 17891365, 17957274, 18023366, 18285510, 18415654, 18416026, 18481564, 18547385, 18678725, 18809243, 18875334, 19005923, 19071405, 19203014, 19464230, 19464934, 19530693, 19660837, 19661198, 19726421, 19726429, 19792802, 19857806, 19923356, 19923910, 19988892, 20120519, 20251591, 20578550, 20578714, 20578727, 20710343, 20775584, 20906436, 20906639, 20972058, 21103015, 21169072, 21234353, 21561979, 21692842, 21758587, 21955490, 22151205, 22217105, 22217403, 22283126, 22545316, 22610852, 22610887, 22676388, 22873031, 23003728, 23069083, 23593846, 23724433, 23724445, 23724998, 23987143, 24183750, 24445486, 24642094, 25232326, 25624987, 25690811, 25887690, 26018349, 26083738, 26411254, 26869797, 26936263, 27067056, 27263013, 27329479, 27591621, 27656621, 27787545, 28049901, 28180893, 28836263, 28967654, 29295005, 29360790, 29492159, 29557159, 29753708, 29819845, 29950381, 30015917, 30213063, 30343578, 30408985, 30540201, 30605710, 30671277, 30736813, 30867866, 30933690, 31130261}
+var superKeys = [...]uint32{26, 31, 34, 37, 38, 39, 41, 45, 46, 82, 186, 193, 194, 206, 234, 239, 245, 246, 254, 281, 292, 293, 312, 329, 349, 362, 364, 372, 379, 398, 399, 400, 401, 404, 406, 409, 410, 411, 412, 413, 417, 419, 423, 425, 426, 429, 449, 452, 456, 458, 465, 473, 482, 483, 484, 488, 489, 491, 512, 930, 932, 944, 954, 959, 65946, 65947, 66468, 66501, 66503, 132004, 132039, 196653, 196654, 196814, 196854, 196861, 196862, 196889, 197006, 197018, 197021, 197031, 197034, 197090, 197097, 197237, 197243, 197270, 197297, 197350, 197382, 197540, 197557, 197562, 197573, 197574, 197575, 262338, 262554, 262555, 262570, 262633, 263110, 327717, 327718, 327926, 328078, 328081, 328089, 328090, 328091, 328093, 328103, 328106, 328109, 328289, 328317, 328341, 328342, 328353, 328377, 328645, 328646, 328650, 393247, 393262, 393627, 393871, 458789, 458790, 458798, 459173, 459362, 459387, 459413, 459423, 459449, 459451, 590523, 720942, 720978, 721258, 721266, 721321, 721531, 721532, 786678, 786721, 787067, 917971, 983459, 1114809, 1310966, 1311001, 1311118, 1311130, 1311133, 1311650, 1376666, 1377186, 1441837, 1441978, 1441986, 1442025, 1442073, 1442190, 1442202, 1442215, 1442217, 1442265, 1442274, 1442445, 1442722, 1442724, 1442757, 1507803, 1507804, 1573468, 1704589, 1704625, 1835262, 1900953, 1966733, 2228470, 2228634, 2229154, 2229190, 2294001, 2425764, 2425799, 2491333, 2491335, 2621840, 2621851, 2621853, 2621863, 2621866, 2622137, 2622405, 2622406, 2687387, 2752557, 2752698, 2752941, 2753000, 2883629, 2949530, 3014909, 3146216, 3211565, 3276845, 3408569, 3539435, 3539911, 3605177, 3735590, 3735833, 3735962, 3735975, 3735978, 3736294, 3736518, 3736519, 3867039, 3867322, 3867593, 3932206, 3998393, 4129049, 4129178, 4129179, 4129191, 4129194, 4129257, 4129734, 4260238, 4260250, 4260263, 4260794, 4260805, 4260807, 4325802, 4326320, 4391146, 4391193, 4391313, 4391400, 4391619, 4391639, 4653479, 4653545, 4654022, 4719522, 4784835, 4915610, 5046815, 5177375, 5177590, 5177598, 5177707, 5177708, 5177745, 5177757, 5177767, 5178006, 5178274, 5178309, 5178311, 5243278, 5243290, 5243306, 5243810, 5308814, 5308826, 5309346, 5374316, 5439913, 5505731, 5636507, 5636758, 5702256, 5898929, 6030001, 6226161, 6357415, 6357476, 6357502, 6422574, 6553639, 6554010, 6554084, 6554289, 6619534, 6619546, 6619548, 6619813, 6620068, 6620101, 6620102, 6620103, 6881690, 6882247, 7013049, 7078311, 7143465, 7340070, 7340313, 7340999, 7405991, 7472048, 7537329, 7668383, 7799751, 7929902, 7930553, 7995438, 8126865, 8126875, 8126877, 8127101, 8127117, 8127137, 8127152, 8127153, 8127429, 8323482, 8323789, 8454542, 8454627, 8520080, 8520092, 8520646, 8651178, 8847773, 8848290, 8913307, 8913862, 9175071, 9175279, 9175450, 9175453, 9241508, 9372059, 9437585, 9503121, 9568498, 9699365, 9699373, 9699932, 9700050, 9700065, 9830934, 9830938, 10027940, 10027974, 10027975, 10093511, 10289514, 10289522, 10289524, 10289786, 10354734, 10420634, 10420637, 10420717, 10617798, 10813486, 10879022, 10945121, 11075982, 11075997, 11076122, 11076127, 11076550, 11076551, 11272821, 11272854, 11338141, 11404196, 11404231, 11534746, 11535302, 11600324, 11600527, 11731910, 11862651, 11993498, 12059591, 12190393, 12321194, 12386717, 12452502, 12583565, 12780063, 12911005, 12911018, 12911021, 12911314, 12911546, 12911559, 12976554, 13500826, 13631734, 13829063, 13959866, 14287258, 14353350, 14483866, 14549402, 14680386, 14680737, 14812101, 15008167, 15073769, 15204762, 15205306, 15270311, 15270854, 15467034, 15598500, 15664036, 15859946, 15926214, 16057042, 16384290, 16384488, 16449959, 16515110, 16515578, 16777850, 16974237, 17039775, 17040329, 17170843, 17368006, 17629595, 17694959, 17761186, 17892294, 17892295, 18022446, 18087982, 18154384, 18284730, 18481814, 18612647, 18613190, 18744228, 18809764, 18809799, 19006101, 19268007, 19333842, 19465158, 19660845, 19661282, 19726381, 19792534, 19923370, 19988893, 20054713, 20316589, 20381977, 20448186, 20579270, 20709799, 20775335, 20972486, 21168544, 21234153, 21234406, 21496774, 21627291, 21758378, 21824455, 21955527, 22086599, 22413737, 22479575, 22610331, 22741403, 22873030, 23004103, 23200155, 23331097, 23724964, 24248926, 24314397, 24510813, 24576541, 24772701, 24773006, 24838229, 25100698, 25101218, 25363398, 25559466, 25625508, 25952667, 26083421, 26149741, 26411973, 26608305, 26739654, 26870726, 27001799, 27197477, 27263388, 27328924, 27394738, 27525608, 27656739, 27721767, 27787953, 27918746, 28049605, 28181447, 28246982, 28574060, 28639602, 28705178, 28770350, 28901738, 28967609, 29229717, 29360541, 29426081, 29491898, 29622944, 29753773, 29884954, 30015917, 30147025, 30212293, 30343857, 30475206, 31064474, 31130566, 31261082, 31326619, 31458246, 31785383, 31850906, 31850919, 31916998, 32047587, 32309286, 32375194, 32440566, 32637894, 32833959, 32899560, 32965575, 33096646, 33227718, 33423770, 33489862, 33685917, 33751672, 34013596, 34079417, 34276050, 34407062, 34537509, 34603418, 34669510, 34799661, 34865385, 35062170, 35324870, 35455941, 35586474, 35651995, 35718086, 35848615, 35914694, 36176804, 36242375, 36569498, 36700570, 36766663, 37028806, 37421479, 37552617, 37748774, 37815237, 38273217, 38339233, 38470088, 38535361, 38601377}
 
-var superNext = [...]uint16{135, 148, 44, 235, 430, 47, 150, 13, 475, 6, 106, 153, 297, 362, 373, 228, 290, 340, 33, 319, 37, 77, 16, 59, 108, 307, 466, 3, 92, 304, 1, 21, 208, 25, 110, 67, 349, 169, 83, 80, 10, 65, 127, 428, 300, 145, 190, 248, 410, 72, 35, 39, 281, 118, 381, 184, 232, 391, 445, 446, 407, 120, 63, 2, 334, 129, 406, 342, 46, 402, 383, 143, 212, 394, 132, 256, 413, 217, 8, 384, 273, 221, 207, 376, 64, 360, 96, 71, 5, 139, 141, 198, 185, 9, 76, 365, 114, 94, 355, 204, 4, 29, 27, 222, 124, 70, 133, 247, 7, 15, 328, 104, 51, 11, 161, 12, 183, 186, 329, 14, 295, 50, 18, 461, 269, 224, 17, 309, 371, 134, 422, 88, 19, 30, 20, 22, 69, 23, 24, 57, 397, 387, 369, 338, 26, 144, 266, 263, 398, 474, 43, 231, 264, 113, 220, 28, 31, 32, 216, 34, 79, 405, 97, 230, 41, 285, 36, 375, 75, 130, 368, 306, 194, 38, 317, 55, 40, 42, 436, 315, 45, 344, 202, 100, 74, 49, 233, 339, 380, 48, 52, 53, 54, 56, 58, 385, 60, 61, 62, 181, 225, 175, 178, 66, 98, 213, 165, 312, 382, 313, 68, 331, 115, 278, 335, 102, 433, 434, 73, 378, 354, 447, 302, 78, 86, 81, 296, 82, 84, 85, 87, 89, 90, 91, 435, 379, 101, 137, 206, 205, 93, 357, 95, 180, 99, 147, 388, 203, 314, 103, 105, 107, 358, 311, 401, 364, 336, 440, 109, 457, 111, 112, 116, 117, 454, 439, 119, 259, 442, 121, 444, 122, 395, 261, 123, 125, 126, 128, 162, 426, 131, 343, 419, 327, 174, 463, 322, 136, 138, 215, 140, 142, 172, 146, 421, 210, 149, 409, 241, 151, 245, 244, 152, 154, 471, 157, 155, 156, 158, 159, 160, 163, 164, 166, 167, 168, 170, 372, 171, 173, 176, 177, 179, 182, 188, 253, 187, 189, 191, 192, 193, 195, 196, 197, 199, 200, 201, 287, 209, 279, 211, 214, 415, 218, 219, 277, 223, 271, 226, 227, 229, 351, 293, 252, 234, 239, 237, 236, 238, 240, 242, 243, 246, 249, 250, 251, 254, 255, 257, 258, 260, 262, 265, 267, 268, 270, 272, 274, 275, 276, 280, 282, 424, 283, 284, 286, 288, 289, 291, 292, 294, 298, 370, 299, 437, 301, 316, 420, 303, 427, 305, 389, 408, 308, 310, 353, 337, 403, 326, 318, 320, 348, 321, 323, 324, 325, 330, 332, 333, 356, 432, 400, 390, 341, 345, 346, 359, 347, 350, 352, 366, 361, 450, 438, 363, 367, 460, 374, 377, 386, 392, 393, 396, 416, 399, 404, 411, 412, 414, 417, 418, 453, 423, 425, 429, 431, 441, 443, 448, 449, 451, 452, 455, 456, 458, 459, 462, 464, 465, 467, 468, 469, 470, 472, 473, 476}
+var superNext = [...]uint16{143, 273, 415, 153, 101, 486, 105, 148, 7, 342, 169, 224, 300, 576, 77, 333, 478, 328, 489, 65, 17, 54, 195, 422, 371, 121, 11, 157, 87, 22, 387, 108, 124, 28, 24, 26, 3, 40, 130, 5, 59, 251, 57, 67, 63, 197, 183, 150, 584, 112, 428, 587, 132, 560, 454, 378, 42, 52, 436, 20, 1, 90, 79, 213, 471, 541, 2, 215, 33, 37, 103, 527, 365, 324, 497, 39, 129, 176, 97, 4, 159, 233, 265, 323, 48, 401, 247, 104, 405, 470, 216, 174, 290, 289, 267, 19, 70, 573, 75, 465, 218, 279, 94, 347, 260, 393, 402, 204, 424, 100, 6, 86, 281, 136, 448, 473, 194, 348, 69, 32, 291, 357, 199, 209, 320, 9, 173, 433, 82, 390, 99, 44, 364, 386, 89, 111, 13, 8, 10, 12, 452, 165, 98, 73, 581, 555, 441, 14, 164, 15, 16, 18, 235, 152, 72, 34, 571, 21, 207, 271, 523, 456, 250, 370, 23, 353, 474, 245, 242, 377, 188, 550, 494, 141, 359, 35, 95, 25, 27, 380, 29, 30, 31, 202, 283, 558, 171, 36, 38, 161, 322, 205, 580, 41, 361, 557, 543, 394, 246, 138, 396, 484, 268, 253, 43, 45, 46, 47, 49, 50, 51, 53, 55, 381, 56, 362, 332, 297, 71, 316, 522, 58, 373, 60, 435, 139, 61, 62, 482, 162, 262, 284, 330, 310, 64, 403, 431, 66, 160, 363, 126, 547, 92, 179, 248, 226, 398, 68, 264, 485, 228, 339, 127, 74, 76, 78, 210, 249, 282, 177, 232, 192, 140, 492, 254, 80, 358, 340, 325, 135, 556, 81, 551, 208, 383, 83, 84, 85, 259, 591, 88, 91, 93, 96, 229, 400, 538, 117, 480, 221, 458, 360, 206, 134, 107, 137, 286, 203, 201, 102, 503, 106, 110, 109, 119, 211, 113, 308, 114, 115, 116, 118, 120, 122, 389, 123, 125, 570, 468, 469, 128, 414, 327, 366, 217, 579, 156, 294, 319, 445, 131, 385, 133, 565, 426, 269, 467, 337, 335, 463, 341, 142, 144, 145, 146, 147, 477, 172, 149, 509, 178, 181, 151, 154, 261, 563, 155, 275, 158, 256, 255, 186, 535, 356, 460, 163, 166, 167, 168, 238, 369, 258, 170, 483, 200, 367, 299, 354, 552, 175, 444, 292, 236, 472, 180, 182, 184, 185, 187, 189, 190, 191, 193, 196, 368, 349, 198, 518, 493, 241, 314, 382, 582, 212, 214, 219, 220, 222, 223, 225, 583, 227, 230, 231, 406, 351, 501, 234, 237, 239, 240, 243, 244, 293, 374, 525, 252, 539, 575, 257, 345, 446, 513, 263, 266, 270, 309, 272, 274, 331, 276, 277, 278, 280, 567, 285, 491, 287, 391, 288, 326, 295, 296, 298, 301, 304, 302, 303, 305, 306, 307, 311, 312, 313, 315, 317, 318, 321, 420, 531, 568, 329, 498, 408, 334, 336, 338, 343, 344, 346, 514, 350, 352, 355, 534, 412, 569, 372, 375, 376, 395, 379, 430, 384, 481, 388, 410, 392, 397, 399, 564, 404, 407, 409, 411, 413, 416, 417, 418, 419, 421, 423, 510, 425, 427, 429, 434, 432, 437, 438, 439, 440, 442, 443, 447, 449, 450, 451, 453, 455, 457, 459, 461, 462, 464, 466, 475, 476, 507, 479, 517, 500, 487, 505, 488, 490, 519, 495, 496, 499, 502, 537, 504, 506, 508, 511, 512, 515, 516, 520, 521, 524, 526, 528, 529, 530, 532, 533, 536, 540, 542, 544, 545, 546, 548, 549, 553, 554, 559, 561, 562, 566, 572, 574, 577, 578, 585, 586, 588, 589, 590}
 
-var superOp = [...]uint16{0, 0, 1051, 0, 1052, 1053, 0, 1054, 1055, 1056, 0, 1057, 1058, 0, 1059, 1060, 0, 1061, 1062, 1063, 1064, 0, 1065, 0, 1066, 0, 1067, 1188, 1068, 1069, 1070, 1071, 1072, 0, 1073, 0, 1074, 0, 1075, 0, 1076, 0, 1077, 1078, 0, 1079, 1080, 0, 1081, 1082, 1083, 0, 0, 0, 1084, 0, 1085, 0, 1086, 0, 0, 0, 1087, 1088, 1089, 0, 1090, 0, 1091, 1092, 1093, 1094, 0, 1095, 1096, 1097, 1098, 0, 1099, 1100, 0, 1101, 1102, 0, 0, 1103, 0, 1104, 0, 1105, 0, 1106, 0, 1107, 0, 1108, 1109, 1110, 0, 1111, 1112, 1113, 1131, 1114, 0, 1115, 0, 1116, 0, 1117, 0, 0, 1118, 1119, 1120, 0, 0, 1121, 0, 1122, 1157, 1159, 0, 1123, 0, 0, 1124, 0, 1125, 1126, 0, 1127, 1128, 1129, 1130, 0, 1132, 1161, 1133, 1309, 1134, 0, 1135, 1136, 1137, 0, 1138, 1139, 0, 1140, 0, 1141, 1142, 0, 0, 0, 1143, 0, 1144, 0, 1145, 1146, 0, 0, 1147, 0, 1148, 0, 1149, 0, 0, 1150, 0, 1151, 1152, 0, 0, 1153, 0, 1154, 1155, 0, 1156, 1158, 1160, 1162, 0, 1163, 1164, 1165, 0, 0, 1166, 1167, 0, 0, 0, 1168, 0, 0, 0, 1169, 1170, 1171, 1172, 1173, 1174, 1175, 0, 1176, 0, 1177, 1178, 0, 1179, 1180, 1181, 0, 0, 1182, 1183, 1184, 0, 1185, 1186, 0, 0, 1187, 0, 1189, 1190, 1191, 1192, 0, 1193, 0, 1194, 0, 1195, 0, 1196, 0, 0, 1197, 1198, 1199, 1200, 1201, 0, 0, 0, 1202, 1203, 0, 1204, 1205, 0, 1206, 1207, 0, 1208, 1209, 1210, 1211, 0, 1212, 1213, 0, 1214, 0, 1215, 1216, 1217, 0, 0, 0, 1218, 1219, 1220, 0, 1221, 0, 0, 0, 1222, 0, 1223, 0, 0, 1224, 0, 0, 1225, 0, 1226, 1227, 1228, 0, 0, 1229, 0, 1230, 1274, 1231, 0, 1232, 1233, 0, 1234, 0, 1235, 1236, 1237, 1238, 1239, 1240, 1241, 0, 1242, 0, 0, 1243, 0, 0, 0, 1244, 1245, 1246, 1247, 0, 1248, 0, 0, 1249, 1250, 1251, 1252, 1253, 1254, 1255, 0, 1256, 1257, 1258, 0, 0, 0, 1259, 1260, 0, 1261, 1262, 1263, 1264, 1265, 1266, 1267, 1268, 1269, 1270, 0, 1271, 0, 1272, 1273, 1275, 0, 1276, 1277, 1278, 1279, 1280, 1281, 0, 1282, 1283, 0, 1284, 1285, 1286, 1287, 1288, 1289, 1290, 1291, 0, 1292, 1293, 1294, 1295, 1296, 0, 0, 1297, 1298, 0, 1299, 1300, 0, 1301, 1302, 1303, 1304, 0, 1305, 1306, 1307, 1308, 1310, 1311, 0, 0, 1312, 0, 1313, 1314, 0, 0, 1315, 1316, 1317, 1318, 0, 1319, 0, 1320, 1321, 1322, 0, 1323, 0, 1324, 1325, 1326, 1327, 1328, 1329, 1330, 1331, 1332, 0, 1333, 0, 1334, 1335, 1336, 1337, 0, 0, 1338, 0, 0, 1339, 1340, 0, 0, 1341, 0, 0, 1342, 1343, 0, 1344, 0, 0, 1345, 0, 0, 0, 0, 1346, 1347, 0, 1348, 1349, 0, 1350}
+var superOp = [...]uint16{0, 0, 1051, 0, 1052, 0, 1053, 0, 1054, 0, 1055, 0, 1056, 1057, 1058, 1059, 1060, 0, 1061, 1062, 0, 1063, 0, 1064, 0, 1065, 0, 1066, 0, 1067, 0, 1068, 1069, 1070, 1071, 1072, 1073, 0, 1074, 1075, 0, 1076, 0, 1077, 1078, 1079, 0, 1080, 0, 1081, 1082, 1083, 0, 1084, 0, 0, 1085, 0, 1086, 0, 1087, 0, 1088, 0, 1089, 0, 1090, 0, 1091, 1092, 1093, 1094, 1095, 0, 1096, 0, 1097, 0, 1098, 0, 1137, 1099, 1100, 0, 0, 1101, 1102, 0, 1103, 1104, 0, 1105, 0, 1106, 1107, 1108, 1109, 1110, 1111, 1112, 1113, 0, 1114, 1115, 1116, 0, 1117, 1118, 0, 1119, 1120, 1121, 0, 0, 0, 0, 1122, 0, 1123, 0, 1124, 0, 0, 1125, 0, 1126, 1127, 1128, 1129, 1130, 0, 1131, 0, 1132, 1133, 1134, 1135, 1136, 1138, 1139, 1140, 0, 1141, 0, 1142, 0, 1143, 1144, 0, 1145, 0, 1146, 1147, 0, 0, 1148, 1149, 0, 1150, 1151, 1152, 1153, 0, 1154, 1155, 0, 0, 1156, 1157, 0, 1158, 1159, 1160, 1161, 0, 1162, 1163, 1164, 1165, 1166, 1167, 1168, 1169, 0, 0, 1170, 0, 1171, 0, 1172, 0, 1173, 1335, 1174, 1175, 0, 1176, 0, 1177, 1178, 1179, 1180, 1181, 1182, 1183, 1184, 1185, 1186, 1187, 1188, 1189, 0, 1190, 0, 1191, 1192, 1193, 1194, 0, 0, 1195, 0, 0, 1196, 0, 1197, 0, 1198, 1199, 0, 0, 1200, 1201, 1208, 1202, 1203, 0, 1204, 0, 0, 1205, 1206, 0, 0, 1207, 1209, 1210, 1211, 1212, 1213, 1214, 0, 1215, 1216, 1217, 1218, 0, 1219, 1220, 1221, 1222, 1223, 1387, 1224, 1225, 0, 1226, 1227, 1228, 0, 1229, 0, 1230, 0, 1231, 0, 0, 1232, 1233, 0, 1234, 1235, 1236, 1237, 0, 1238, 0, 0, 1239, 1240, 1241, 1242, 1243, 1244, 0, 0, 1245, 1263, 1246, 1247, 0, 0, 0, 1248, 0, 1249, 0, 1250, 1251, 1252, 0, 1253, 0, 1254, 0, 1255, 0, 0, 1256, 1257, 0, 1258, 1259, 1260, 1261, 1262, 1264, 1265, 0, 1266, 1267, 1268, 1269, 0, 1270, 0, 1271, 0, 1272, 1273, 1274, 1275, 0, 0, 1276, 0, 1277, 1278, 1279, 0, 1280, 0, 1281, 1282, 0, 1283, 1284, 1285, 1286, 1287, 1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 0, 1299, 1300, 1301, 0, 1302, 1303, 0, 1304, 1305, 1306, 1307, 0, 1308, 1309, 1310, 0, 1311, 1312, 1313, 0, 1314, 1315, 1316, 1317, 1438, 1318, 0, 1319, 1320, 1321, 1322, 0, 1323, 1324, 0, 1325, 0, 1326, 0, 1327, 0, 1328, 1329, 0, 1330, 0, 1331, 1332, 1333, 1334, 0, 1336, 0, 1337, 0, 1338, 0, 1339, 1340, 0, 1341, 1342, 1343, 1344, 0, 0, 1345, 0, 1346, 1347, 0, 1348, 1349, 1350, 1351, 1352, 0, 1353, 0, 1354, 1355, 1356, 0, 1357, 1420, 1358, 0, 1359, 1360, 0, 1361, 0, 1362, 0, 1363, 1364, 1365, 1366, 1367, 1368, 1369, 1370, 0, 0, 1371, 1372, 0, 1373, 1374, 1375, 1376, 1377, 1378, 1379, 0, 0, 1380, 0, 1381, 1382, 1383, 1384, 0, 0, 1385, 1386, 0, 1388, 1389, 0, 1390, 0, 1391, 0, 1392, 0, 1393, 1394, 0, 0, 1395, 1396, 0, 1397, 1398, 1399, 1400, 0, 0, 1401, 1402, 0, 1403, 1404, 1405, 0, 0, 0, 1406, 0, 1407, 1408, 1409, 0, 1410, 1411, 1412, 0, 1413, 0, 1414, 0, 0, 0, 1415, 0, 0, 1416, 1417, 1418, 0, 0, 1419, 1421, 1422, 1423, 0, 1424, 0, 0, 1425, 1426, 1427, 0, 1428, 1429, 1430, 1431, 1432, 0, 1433, 1434, 1435, 1436, 0, 0, 1437, 1439, 1440, 1441, 1442, 1443, 0, 0, 1444, 0, 0, 0, 1445, 1446}
