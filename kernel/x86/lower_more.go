@@ -275,6 +275,3 @@ func (l *lowering) movbe() {
 	d, _ := slot(l.in.Args[0].(x86asm.Reg))
 	l.emit(movrrTab[sz], uop{d: d, s: slotT0})
 }
-
-// io lowers port input and output; there are no ports: reads give ones. String forms and lmsw are not there.
-func (l *lowering) io() { l.emit(o_io, uop{}) }

@@ -10,136 +10,135 @@ func (l *lowering) flagIx() int {
 	return 1
 }
 
+// lowerers turn an instruction of each kind into uops; arg is that of its row in opInfo. A kind without one is #UD.
+var lowerers = [...]func(l *lowering, arg uint16){
+	lowNop:      func(l *lowering, _ uint16) { l.emit(o_nop, uop{}) },
+	lowALU:      func(l *lowering, row uint16) { l.alu(int(row)) },
+	lowIncDec:   func(l *lowering, k uint16) { l.incDec(int(k)) },
+	lowNeg:      func(l *lowering, _ uint16) { l.negNot(true) },
+	lowNot:      func(l *lowering, _ uint16) { l.negNot(false) },
+	lowShift:    (*lowering).shift,
+	lowDShift:   (*lowering).doubleShift,
+	lowMul1:     (*lowering).mul1,
+	lowImul:     func(l *lowering, _ uint16) { l.imul() },
+	lowMov:      func(l *lowering, _ uint16) { l.mov() },
+	lowMovzx:    func(l *lowering, _ uint16) { l.movzx() },
+	lowMovsx:    func(l *lowering, _ uint16) { l.movsx() },
+	lowLea:      func(l *lowering, _ uint16) { l.lea() },
+	lowPush:     func(l *lowering, _ uint16) { l.push() },
+	lowPop:      func(l *lowering, _ uint16) { l.pop() },
+	lowCmov:     (*lowering).cmov,
+	lowSet:      (*lowering).set,
+	lowJcc:      (*lowering).jcc,
+	lowPlain:    (*lowering).plain,
+	lowPlainRW:  (*lowering).plainRW,
+	lowBswap:    func(l *lowering, _ uint16) { l.bswap() },
+	lowBit:      (*lowering).bit,
+	lowScan:     (*lowering).scan,
+	lowXchg:     func(l *lowering, _ uint16) { l.exchange(lowXchg) },
+	lowXadd:     func(l *lowering, _ uint16) { l.exchange(lowXadd) },
+	lowCmpxchg:  func(l *lowering, _ uint16) { l.exchange(lowCmpxchg) },
+	lowCmpxchgN: (*lowering).memory,
+	lowString:   (*lowering).str,
+	lowFlag:     func(l *lowering, kind uint16) { l.emit(o_flagop, uop{sc: uint8(kind)}) },
+	lowJmp:      func(l *lowering, _ uint16) { l.transfer(false) },
+	lowCall:     func(l *lowering, _ uint16) { l.transfer(true) },
+	lowRet:      func(l *lowering, _ uint16) { l.ret() },
+	lowLoop:     (*lowering).loop,
+	lowInt:      func(l *lowering, _ uint16) { l.softInt() },
+	lowMemSys:   (*lowering).memory,
+	lowSelSys:   func(l *lowering, op uint16) { l.emit(op, uop{s: l.source(l.in.Args[0], 1, slotT0)}) },
+	lowEnter:    func(l *lowering, _ uint16) { l.enter() },
+	lowMovbe:    func(l *lowering, _ uint16) { l.movbe() },
+	lowFrame:    func(l *lowering, _ uint16) { l.leave() },
+	lowPushf:    func(l *lowering, sz uint16) { l.emit(o_pushf, uop{sc: uint8(sz)}) },
+	lowPopf:     func(l *lowering, sz uint16) { l.emit(o_popf, uop{sc: uint8(sz)}) },
+}
+
+// gapOps are the uops of what x86asm does not decode.
+var gapOps = [...]uint16{gapNop: o_nop, gapUD: o_ud, gapVMCALL: o_vmcall, gapRDPID: o_ud, gapLong: o_gp, gapIO: o_io}
+
 // one lowers the instruction l.in.
 func (l *lowering) one() {
-	in := l.in
-	switch in.gap {
-	case gapNop:
-		l.emit(o_nop, uop{})
-		return
-	case gapUD:
-		l.ud()
-		return
-	case gapVMCALL:
-		l.emit(o_vmcall, uop{})
-		return
-	case gapRDPID:
-		l.ud()
-		return
-	case gapLong:
-		l.emit(o_gp, uop{})
-		return
-	case gapIO:
-		l.io()
+	if l.in.gap != gapNone {
+		l.emit(gapOps[l.in.gap], uop{})
 		return
 	}
-	row := &opInfo[in.Op]
-	arg := row.arg
-	switch row.low {
-	case lowNop:
-		l.emit(o_nop, uop{})
-	case lowALU:
-		l.alu(int(arg))
-	case lowIncDec:
-		l.incDec(int(arg))
-	case lowNeg, lowNot:
-		l.negNot(row.low == lowNeg)
-	case lowShift:
-		l.shift(arg)
-	case lowDShift:
-		l.doubleShift(arg)
-	case lowMul1:
-		l.mul1(arg)
-	case lowImul:
-		l.imul()
-	case lowMov:
-		l.mov()
-	case lowMovzx:
-		l.movzx()
-	case lowMovsx:
-		l.movsx()
-	case lowLea:
-		l.lea()
-	case lowPush:
-		l.push()
-	case lowPop:
-		l.pop()
-	case lowCmov:
-		l.cmov(arg)
-	case lowSet:
-		d, put := l.into(in.Args[0], 0)
-		l.emit(setTab[arg], uop{d: d})
-		put()
-	case lowJcc:
-		l.relTarget()
-		l.emit(jccTab[arg], uop{sc: uint8(arg)})
-	case lowPlain:
-		l.plain(arg)
-	case lowPlainRW:
-		l.plainRW(arg)
-	case lowBswap:
-		d, sz := slot(in.Args[0].(x86asm.Reg))
-		l.emit(map[int]uint16{2: o_bswap_32, 3: o_bswap_64}[sz], uop{d: d})
-	case lowBit:
-		l.bit(arg)
-	case lowScan:
-		d, sz := slot(in.Args[0].(x86asm.Reg))
-		l.emit(arg, uop{d: d, s: l.source(in.Args[1], sz, slotT0), sc: uint8(sz)})
-	case lowXchg, lowXadd, lowCmpxchg:
-		l.exchange(row.low)
-	case lowCmpxchgN:
-		u, _ := l.addr(in.Args[0].(x86asm.Mem))
-		l.emit(arg, u)
-	case lowString:
-		l.str(arg)
-	case lowFlag:
-		l.emit(o_flagop, uop{sc: uint8(arg)})
-	case lowJmp, lowCall:
-		l.transfer(row.low == lowCall)
-	case lowRet:
-		if n, ok := in.Args[0].(x86asm.Imm); ok {
-			l.emit(o_ret_i, uop{imm: uint64(uint16(n))})
-		} else if l.shadow != nil && l.co.shadow {
-			l.emit(o_sret, uop{})
-		} else {
-			l.emit(o_ret, uop{})
-		}
-	case lowLoop:
-		l.relTarget()
-		if in.AddrSize == 32 && arg != o_jecxz {
-			// x: 0 loop, 1 loope, 2 loopne
-			l.emit(o_loopcx, uop{x: uint8(map[uint16]int{o_loop: 0, o_loope: 1, o_loopne: 2}[arg])})
-			return
-		}
-		l.emit(arg, uop{})
-	case lowInt:
-		n := uint64(in.Args[0].(x86asm.Imm)) & 255
-		if n == 3 && in.Len == 1 {
-			l.emit(o_int3, uop{})
-		} else {
-			l.emit(o_int, uop{imm: n})
-		}
-	case lowMemSys:
-		u, _ := l.addr(in.Args[0].(x86asm.Mem))
-		l.emit(arg, u)
-	case lowSelSys:
-		l.emit(arg, uop{s: l.source(in.Args[0], 1, slotT0)})
-	case lowEnter:
-		l.emit(o_enter, uop{imm: uint64(uint16(in.Args[0].(x86asm.Imm))), sc: uint8(in.Args[1].(x86asm.Imm)) & 31})
-	case lowMovbe:
-		l.movbe()
-	case lowFrame:
-		if in.DataSize == 16 {
-			l.ud()
-		} else {
-			l.emit(o_leave, uop{})
-		}
-	case lowPushf:
-		l.emit(o_pushf, uop{sc: uint8(arg)})
-	case lowPopf:
-		l.emit(o_popf, uop{sc: uint8(arg)})
-	default:
+	row := &opInfo[l.in.Op]
+	if f := lowerers[row.low]; f != nil {
+		f(l, row.arg)
+	} else {
 		l.ud()
+	}
+}
+
+func (l *lowering) set(cc uint16) {
+	d, put := l.into(l.in.Args[0], 0)
+	l.emit(setTab[cc], uop{d: d})
+	put()
+}
+
+func (l *lowering) jcc(cc uint16) {
+	l.relTarget()
+	l.emit(jccTab[cc], uop{sc: uint8(cc)})
+}
+
+func (l *lowering) bswap() {
+	d, sz := slot(l.in.Args[0].(x86asm.Reg))
+	l.emit([4]uint16{2: o_bswap_32, 3: o_bswap_64}[sz], uop{d: d})
+}
+
+func (l *lowering) scan(op uint16) {
+	d, sz := slot(l.in.Args[0].(x86asm.Reg))
+	l.emit(op, uop{d: d, s: l.source(l.in.Args[1], sz, slotT0), sc: uint8(sz)})
+}
+
+// memory emits an op whose only operand is memory.
+func (l *lowering) memory(op uint16) {
+	u, _ := l.addr(l.in.Args[0].(x86asm.Mem))
+	l.emit(op, u)
+}
+
+func (l *lowering) ret() {
+	n, popping := l.in.Args[0].(x86asm.Imm)
+	switch {
+	case popping:
+		l.emit(o_ret_i, uop{imm: uint64(uint16(n))})
+	case l.shadow != nil && l.co.shadow:
+		l.emit(o_sret, uop{})
+	default:
+		l.emit(o_ret, uop{})
+	}
+}
+
+func (l *lowering) loop(op uint16) {
+	l.relTarget()
+	if l.in.AddrSize == 32 && op != o_jecxz {
+		// x: 0 loop, 1 loope, 2 loopne
+		l.emit(o_loopcx, uop{x: uint8(map[uint16]int{o_loop: 0, o_loope: 1, o_loopne: 2}[op])})
+		return
+	}
+	l.emit(op, uop{})
+}
+
+func (l *lowering) softInt() {
+	n := uint64(l.in.Args[0].(x86asm.Imm)) & 255
+	if n == 3 && l.in.Len == 1 {
+		l.emit(o_int3, uop{})
+	} else {
+		l.emit(o_int, uop{imm: n})
+	}
+}
+
+func (l *lowering) enter() {
+	l.emit(o_enter, uop{imm: uint64(uint16(l.in.Args[0].(x86asm.Imm))), sc: uint8(l.in.Args[1].(x86asm.Imm)) & 31})
+}
+
+func (l *lowering) leave() {
+	if l.in.DataSize == 16 {
+		l.ud()
+	} else {
+		l.emit(o_leave, uop{})
 	}
 }
 
