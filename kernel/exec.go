@@ -10,6 +10,9 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+
+	// Fork gives the streams of the same program in a copy of the machine; nil: the copy reads and writes nothing.
+	Fork func() Streams
 }
 
 // streams finds the Streams of a hostcons file by the id that Exec gave it.
@@ -17,7 +20,17 @@ type streams struct {
 	open []*Streams // index = id - 1
 }
 
-func (s *streams) fork() streams { return streams{append([]*Streams(nil), s.open...)} }
+func (s *streams) fork() streams {
+	n := streams{make([]*Streams, len(s.open))}
+	for i, o := range s.open {
+		c := Streams{}
+		if o.Fork != nil {
+			c = o.Fork()
+		}
+		n.open[i] = &c
+	}
+	return n
+}
 
 // env is what init would give: PATH and HOME as in Debian's login.defs.
 const env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\x00HOME=/root\x00TERM=linux\x00"

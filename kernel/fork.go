@@ -42,6 +42,13 @@ func (m *Machine) Fork(seed uint64) *Machine {
 	return n
 }
 
+// Copy is Fork without a seed: copy and original have the same future.
+func (m *Machine) Copy() *Machine {
+	n := m.Fork(m.cfg.Seed)
+	n.rng = m.rng
+	return n
+}
+
 // Snapshots keeps booted machines, so that a process boots each configuration once. The zero value is ready; it may be
 // used from several goroutines.
 type Snapshots struct {
