@@ -41,13 +41,19 @@ func (g *Guest) guard(fn func() error) error {
 	return fn()
 }
 
-// fork copies the machine; programs that are under way go on in the copy too, and what they write is kept apart.
-func (g *Guest) fork(seed uint64) (*Guest, error) {
-	n, err := NewGuest(g.M.Fork(seed))
-	if err == nil {
-		g.env.adopt(n)
+// fork makes a guest of a copy of the machine. Programs that are under way go on in the copy too, with output of their own.
+func (g *Guest) fork(m *kernel.Machine) (*Guest, error) {
+	n, err := NewGuest(m)
+	if err != nil {
+		return nil, err
 	}
-	return n, err
+	g.env.adopt(n)
+	for pid, p := range g.procs {
+		if p.copy != nil {
+			n.procs[pid], p.copy = p.copy, nil
+		}
+	}
+	return n, nil
 }
 
 // programError is the error of a Starlark program that failed during the last run.

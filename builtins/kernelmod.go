@@ -57,7 +57,9 @@ func kernelMethods() []method {
 		{name: "state_hash", sig: "() -> int", fn: kernelStateHash,
 			doc: "A hash of memory, registers, pending interrupts and time; patched text counts as its original."},
 		{name: "fork", sig: "(seed = None) -> Machine", fn: kernelFork,
-			doc: "A copy of the machine that goes its own way from here, by another seed if given. The original is unchanged."},
+			doc: "A copy of the machine: the same future, or another one by a seed. The original is unchanged."},
+		{name: "restore", sig: "(machine)", fn: kernelRestore,
+			doc: "Makes a copy of machine the one that kernel.*, tracer.* and fs.* act on: m = kernel.fork() ... kernel.restore(m)."},
 		{name: "now", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Now()), nil },
 			doc: "Virtual time in ns since power-on."},
 		{name: "insns", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Insns()), nil },
@@ -90,20 +92,49 @@ func kernelFork(c *call) (starlark.Value, error) {
 	if err := c.unpack("seed?", &seed); err != nil {
 		return nil, err
 	}
-	n := c.g.M.Config().Seed
-	if seed != nil && seed != starlark.None {
-		if err := starlark.AsInt(seed, &n); err != nil {
-			return nil, c.errorf("seed: %v", err)
-		}
-	}
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	g, err := c.g.fork(n)
+	if seed == nil || seed == starlark.None {
+		return c.forked(c.g.M.Copy())
+	}
+	var n uint64
+	if err := starlark.AsInt(seed, &n); err != nil {
+		return nil, c.errorf("seed: %v", err)
+	}
+	return c.forked(c.g.M.Fork(n))
+}
+
+func (c *call) forked(m *kernel.Machine) (starlark.Value, error) {
+	g, err := c.g.fork(m)
 	if err != nil {
 		return nil, c.fail(err, "", nil)
 	}
 	return &machine{g}, nil
+}
+
+// kernelRestore makes a copy of a machine the default one.
+func kernelRestore(c *call) (starlark.Value, error) {
+	var v starlark.Value
+	if err := c.unpack("machine", &v); err != nil {
+		return nil, err
+	}
+	m, ok := v.(*machine)
+	if !ok {
+		return nil, c.errorf("got %s, want a Machine, such as kernel.fork() gives", v.Type())
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	if m.g.busy {
+		return nil, c.errorf("that machine is running")
+	}
+	g, err := m.g.fork(m.g.M.Copy())
+	if err != nil {
+		return nil, c.fail(err, "", nil)
+	}
+	g.env.guest = g
+	return starlark.None, nil
 }
 
 // kernelCPUs shows the CPUs as they stand.

@@ -99,12 +99,22 @@ func stopRecord(g *Guest, s kernel.Stop) starlark.Value {
 // process is what the host keeps of a program that it started.
 type process struct {
 	pid      int
+	in       *strings.Reader
 	out, err bytes.Buffer
+	copy     *process // in the machine that is being forked just now
 }
 
-// streams are the program's standard files.
+// streams are the program's standard files. A fork of the machine gets copies: what its program reads and writes is its own.
 func (p *process) streams(stdin string) kernel.Streams {
-	return kernel.Streams{In: strings.NewReader(stdin), Out: &p.out, Err: &p.err}
+	p.in = strings.NewReader(stdin)
+	return kernel.Streams{In: p.in, Out: &p.out, Err: &p.err, Fork: func() kernel.Streams {
+		rest := stdin[len(stdin)-p.in.Len():]
+		c := &process{pid: p.pid}
+		c.out.WriteString(p.out.String())
+		c.err.WriteString(p.err.String())
+		p.copy = c
+		return c.streams(rest)
+	}}
 }
 
 // binPath is the file of a program: a name without a slash is in /bin.
