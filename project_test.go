@@ -123,9 +123,7 @@ const (
 )
 
 // longFuncs are the excepted functions, each with its reason.
-var longFuncs = map[string]string{
-	"kernel/x86.one": "the lowering's dispatch: one case for each kind of op, with nothing in it but a call",
-}
+var longFuncs = map[string]string{}
 
 func TestSizes(t *testing.T) {
 	sourceFiles(t, func(path string, src []byte) {
