@@ -25,7 +25,9 @@ var lattice = map[string][]string{
 	"kernel/x86":       {"kernel/mem", "golang.org/x/arch"},
 	"kernel/x86/gen":   {},
 	"kernel":           {"kernel/x86", "kernel/guest"},
-	"kernel/user":      {"kernel"},
+	"kernel/user":      {"kernel", "kernel/user/re"},
+	"kernel/user/re":   {},
+	"kernel/user/sh":   {"kernel/user", "mvdan.cc/sh/v3"},
 	"ftrace/ring":      {},
 	"ftrace/event":     {},
 	"ftrace":           {"kernel", "ftrace/ring", "ftrace/event"},
@@ -33,7 +35,7 @@ var lattice = map[string][]string{
 	"kprobe":           {"ftrace"},
 	"lang":             {"go.starlark.net", "github.com/chzyer/readline"},
 	// builtins takes its rows, errors and hints from lang, which knows no kernel.
-	"builtins": {"kernel/user", "ftrace", "ftrace/export", "kprobe", "lang"},
+	"builtins": {"kernel/user", "kernel/user/sh", "ftrace", "ftrace/export", "kprobe", "lang"},
 	".":        {"builtins", "lang"},
 	"scripts":  {"builtins", "lang"},
 }
