@@ -66,12 +66,12 @@ static inline int access_error(unsigned long error_code, struct vm_area_struct *
 	return !(vma->vm_flags & (VM_READ | VM_EXEC | VM_WRITE));
 }
 
-static void do_kern_addr_fault(struct pt_regs *regs, unsigned long hw_error_code, unsigned long address)
+static noinline void do_kern_addr_fault(struct pt_regs *regs, unsigned long hw_error_code, unsigned long address)
 {
 	bad_area_nosemaphore(regs, hw_error_code, address);
 }
 
-static inline void do_user_addr_fault(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+static noinline void do_user_addr_fault(struct pt_regs *regs, unsigned long error_code, unsigned long address)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned int flags = FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE;
@@ -93,15 +93,9 @@ static inline void do_user_addr_fault(struct pt_regs *regs, unsigned long error_
 		flags |= FAULT_FLAG_WRITE;
 	if (error_code & X86_PF_INSTR)
 		flags |= FAULT_FLAG_INSTRUCTION;
-	if (unlikely(!mmap_read_trylock(mm)))
-		mmap_read_lock(mm);
-	vma = find_vma(mm, address);
+	vma = lock_mm_and_find_vma(mm, address, regs);
 	if (unlikely(!vma)) {
-		bad_area(regs, error_code, address);
-		return;
-	}
-	if (unlikely(vma->vm_start > address) && (!(vma->vm_flags & VM_GROWSDOWN) || expand_stack(vma, address))) {
-		bad_area(regs, error_code, address);
+		bad_area_nosemaphore(regs, error_code, address);
 		return;
 	}
 	if (unlikely(access_error(error_code, vma))) {

@@ -61,6 +61,12 @@ __used notrace struct task_struct *__switch_to(struct task_struct *prev_p, struc
 	return prev_p;
 }
 
+void user_disable_single_step(struct task_struct *child)
+{
+	if (child->mm)
+		task_pt_regs(child)->flags &= ~X86_EFLAGS_TF;
+}
+
 void flush_thread(void)
 {
 	current->thread.fsbase = current->thread.gsbase = 0;
@@ -82,7 +88,7 @@ void start_thread(struct pt_regs *regs, unsigned long new_ip, unsigned long new_
 #define ARCH_SET_FS 0x1002
 #define ARCH_GET_FS 0x1003
 #define ARCH_GET_GS 0x1004
-SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, arg2)
+static noinline long do_arch_prctl_64(int option, unsigned long arg2)
 {
 	switch (option) {
 	case ARCH_SET_FS:
@@ -95,4 +101,9 @@ SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, arg2)
 		return put_user(rdmsrl(MSR_FS_BASE), (unsigned long *)arg2);
 	}
 	return -EINVAL;
+}
+
+SYSCALL_DEFINE2(arch_prctl, int, option, unsigned long, arg2)
+{
+	return do_arch_prctl_64(option, arg2);
 }

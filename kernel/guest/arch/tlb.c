@@ -7,7 +7,7 @@ DEFINE_PER_CPU(struct tlb_state, cpu_tlbstate) = { .loaded_mm = &init_mm };
 struct flush_tlb_info { struct mm_struct *mm; unsigned long start, end; u64 new_tlb_gen; unsigned int initiating_cpu, stride_shift; bool freed_tables; };
 static const unsigned long tlb_single_page_flush_ceiling = 33;
 
-static void load_new_mm_cr3(pgd_t *pgdir)
+static noinline void load_new_mm_cr3(pgd_t *pgdir)
 {
 	write_cr3(__pa(pgdir));
 }
@@ -62,17 +62,17 @@ void enter_lazy_tlb(struct mm_struct *mm, struct task_struct *tsk)
 	this_cpu_write(cpu_tlbstate.is_lazy, true);
 }
 
-static void flush_tlb_local(void)
+static noinline void native_flush_tlb_local(void)
 {
 	write_cr3(__read_cr3());
 }
 
-static void flush_tlb_one_user(unsigned long addr)
+static noinline void native_flush_tlb_one_user(unsigned long addr)
 {
 	__invlpg(addr);
 }
 
-static void flush_tlb_func(void *info)
+static noinline void flush_tlb_func(void *info)
 {
 	const struct flush_tlb_info *f = info;
 	struct mm_struct *loaded_mm = this_cpu_read(cpu_tlbstate.loaded_mm);
@@ -90,9 +90,9 @@ static void flush_tlb_func(void *info)
 		return;
 	if (f->end != ~0UL && f->new_tlb_gen == local_tlb_gen + 1 && f->new_tlb_gen == mm_tlb_gen) {
 		for (addr = f->start; addr < f->end; addr += 1UL << f->stride_shift)
-			flush_tlb_one_user(addr);
+			native_flush_tlb_one_user(addr);
 	} else {
-		flush_tlb_local();
+		native_flush_tlb_local();
 	}
 	this_cpu_write(cpu_tlbstate.tlb_gen, mm_tlb_gen);
 }
@@ -102,7 +102,7 @@ static bool tlb_is_not_lazy(int cpu, void *data)
 	return !per_cpu(cpu_tlbstate, cpu).is_lazy;
 }
 
-static void native_flush_tlb_multi(const struct cpumask *cpumask, const struct flush_tlb_info *info)
+static noinline void native_flush_tlb_multi(const struct cpumask *cpumask, const struct flush_tlb_info *info)
 {
 	if (info->freed_tables)
 		on_each_cpu_mask(cpumask, flush_tlb_func, (void *)info, true);

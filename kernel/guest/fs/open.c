@@ -368,6 +368,9 @@ static inline int build_open_flags(const struct open_how *how, struct open_flags
 			return -EINVAL;
 		op->mode = 0;
 	}
+	/* as 6.1.x since it stopped making regular files of this */
+	if ((flags & (O_DIRECTORY | O_CREAT)) == (O_DIRECTORY | O_CREAT))
+		return -EINVAL;
 	if (flags & __O_TMPFILE)
 		return -EOPNOTSUPP;
 	if (flags & O_PATH) {

@@ -145,6 +145,9 @@ func (b *builder) flags(src string) []string {
 		return append(fs, "-D__ASSEMBLY__", "-Wa,-gdwarf-4")
 	}
 	trace, clone := tracedFlags, cloneFlags
+	if strings.HasPrefix(src, "lib/") {
+		trace = nil // as Linux's lib/Makefile
+	}
 	var extra []string
 	for _, f := range fileFlags[src] {
 		switch f {
@@ -272,9 +275,22 @@ func (b *builder) link(out, plain string, objs []string, note string) error {
 	defer os.Remove(script)
 	elf := filepath.Join(b.cache, fmt.Sprintf("vmlinux.%d", os.Getpid()))
 	defer os.Remove(elf)
+	// Twice: the first link's symbols make the second's kallsyms, which lies behind all text and moves none of it.
+	syms, err := b.kallsyms("")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(syms)
 	args := []string{"-static", "-z", "max-page-size=4096", "-z", "noexecstack", "--no-warn-rwx-segments", "--build-id=none",
 		"--compress-debug-sections=zlib-gabi", "-T", script, "-o", elf}
-	if err := run(b.dir, "ld", append(append(args, kobjs...), note)...); err != nil {
+	args = append(append(args, kobjs...), note, syms)
+	if err := run(b.dir, "ld", args...); err != nil {
+		return err
+	}
+	if _, err := b.kallsyms(elf); err != nil {
+		return err
+	}
+	if err := run(b.dir, "ld", args...); err != nil {
 		return err
 	}
 	if plain != "" {

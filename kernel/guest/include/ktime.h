@@ -24,6 +24,7 @@ u64 sched_clock(void);
 u64 local_clock(void);
 ktime_t ktime_get(void);
 ktime_t ktime_get_real(void);
+ktime_t ktime_get_with_offset(int base);	/* 0: since boot, suspends included; there are none */
 void ktime_get_real_ts64(struct timespec64 *ts);
 void ktime_get_ts64(struct timespec64 *ts);
 void ktime_get_coarse_real_ts64(struct timespec64 *ts);

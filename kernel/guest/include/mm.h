@@ -130,7 +130,7 @@ struct mm_struct {
 	int map_count;
 	spinlock_t page_table_lock;
 	struct rw_semaphore mmap_lock;
-	unsigned long mmap_base, total_vm, stack_vm;
+	unsigned long mmap_base, total_vm, stack_vm, data_vm;
 	atomic_long_t rss;
 	unsigned long start_code, end_code, start_data, end_data, start_brk, brk, start_stack;
 	unsigned long arg_start, arg_end, env_start, env_end;
@@ -194,9 +194,27 @@ unsigned long vm_mmap_pgoff(struct file *file, unsigned long addr, unsigned long
 int vm_munmap(unsigned long start, size_t len);
 int do_munmap(struct mm_struct *mm, unsigned long start, size_t len);
 int vm_brk_flags(unsigned long addr, unsigned long len, unsigned long flags);
+struct vm_area_struct *vm_area_dup(struct vm_area_struct *orig);
+struct vm_area_struct *lock_mm_and_find_vma(struct mm_struct *mm, unsigned long addr, struct pt_regs *regs);
+struct file *get_mm_exe_file(struct mm_struct *mm);
 int copy_page_range(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma);
-void unmap_page_range(struct vm_area_struct *vma, unsigned long addr, unsigned long end);
-void free_pgtables(struct mm_struct *mm, unsigned long start, unsigned long end);
+
+/* Unmapping: pages and tables are gathered and freed only after the TLBs have forgotten them (mm/mmu_gather.c). */
+struct mmu_gather {
+	struct mm_struct *mm;
+	unsigned long start, end;
+	bool fullmm, freed_tables;
+	unsigned int nr, max;
+	struct page **pages;
+};
+void tlb_gather_mmu(struct mmu_gather *tlb, struct mm_struct *mm);
+void tlb_gather_mmu_fullmm(struct mmu_gather *tlb, struct mm_struct *mm);
+void tlb_finish_mmu(struct mmu_gather *tlb);
+void tlb_remove_page(struct mmu_gather *tlb, struct page *page, unsigned long addr);
+void tlb_flush_range(struct mmu_gather *tlb, unsigned long start, unsigned long end);
+void tlb_remove_table(struct mmu_gather *tlb, struct page *page, unsigned long addr);
+void unmap_vmas(struct mmu_gather *tlb, struct list_head *vmas, unsigned long start, unsigned long end);
+void free_pgtables(struct mmu_gather *tlb, struct list_head *vmas, unsigned long floor, unsigned long ceiling);
 pgd_t *pgd_alloc(struct mm_struct *mm);
 void pgd_free(struct mm_struct *mm, pgd_t *pgd);
 int __pte_alloc(struct mm_struct *mm, pmd_t *pmd);
@@ -209,7 +227,6 @@ void enter_lazy_tlb(struct mm_struct *mm, struct task_struct *tsk);
 void flush_tlb_mm_range(struct mm_struct *mm, unsigned long start, unsigned long end, unsigned int stride_shift, bool freed_tables);
 #define flush_tlb_mm(mm)	flush_tlb_mm_range(mm, 0, ~0UL, 0, true)
 #define flush_tlb_page(vma, a)	flush_tlb_mm_range((vma)->vm_mm, a, (a) + PAGE_SIZE, PAGE_SHIFT, false)
-void mm_init(void);
 void mem_init(void);
 void *memblock_alloc(size_t size, size_t align);
 unsigned long totalram_pages(void);

@@ -10,6 +10,8 @@
 #include "smp.h"
 #include "rbtree.h"
 #include "ktime.h"
+#include "pid.h"
+#include "timer.h"
 #define TASK_COMM_LEN 16
 #define MAX_PRIO 140
 #define DEFAULT_PRIO 120
@@ -28,6 +30,7 @@ struct thread_info { unsigned long flags, syscall_work; u32 status, cpu; };
 #define _TIF_POLLING_NRFLAG	BIT(TIF_POLLING_NRFLAG)
 
 struct load_weight { unsigned long weight; u32 inv_weight; };
+struct sched_avg { u64 last_update_time, load_sum; u32 period_contrib; unsigned long load_avg; };	/* kernel/sched/pelt.c */
 struct cfs_rq;
 struct sched_entity {
 	struct load_weight load;
@@ -36,6 +39,7 @@ struct sched_entity {
 	u64 exec_start, sum_exec_runtime, vruntime, prev_sum_exec_runtime;
 	u64 nr_migrations;
 	struct cfs_rq *cfs_rq;
+	struct sched_avg avg;
 };
 struct sched_class;
 struct rq;
@@ -44,6 +48,15 @@ struct files_struct;
 struct fs_struct;
 
 typedef struct { unsigned long sig[1]; } sigset_t;
+/* What a signal tells about its sender (siginfo_t's first words). */
+struct kernel_siginfo { int si_signo, si_errno, si_code; pid_t si_pid; uid_t si_uid; int si_status; long si_utime, si_stime; };
+#define SI_USER 0
+#define SI_KERNEL 0x80
+#define CLD_EXITED 1
+#define CLD_KILLED 2
+#define SEND_SIG_NOINFO ((struct kernel_siginfo *)0)
+#define SEND_SIG_PRIV ((struct kernel_siginfo *)1)
+struct sigqueue { struct list_head list; struct kernel_siginfo info; };
 struct sigpending { struct list_head list; sigset_t signal; };
 struct k_sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; sigset_t sa_mask; };
 #define _NSIG 64
@@ -73,6 +86,12 @@ struct k_sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer
 #define SIGURG 23
 #define SIGWINCH 28
 #define sigmask(s) (1UL << ((s) - 1))
+#define RLIMIT_DATA 2
+#define RLIMIT_STACK 3
+#define RLIMIT_NOFILE 7
+#define RLIM_NLIMITS 16
+#define RLIM_INFINITY (~0UL)
+#define rlimit(l) READ_ONCE(current->signal->rlim[l].rlim_cur)
 struct sighand_struct { spinlock_t siglock; refcount_t count; struct k_sigaction action[_NSIG]; };
 struct signal_struct {
 	refcount_t sigcnt;
@@ -82,8 +101,13 @@ struct signal_struct {
 	struct sigpending shared_pending;
 	int group_exit_code;
 	unsigned int flags;
-	pid_t pgrp, session;
+	struct pid *pids[PIDTYPE_MAX];
+	struct hrtimer real_timer;		/* alarm(): sends SIGALRM to leader_pid */
+	struct rlimit { unsigned long rlim_cur, rlim_max; } rlim[RLIM_NLIMITS];
 	u64 cutime, cstime;
+	u64 acct_utime, acct_stime;		/* of threads that have left (kernel/tsacct.c) */
+	unsigned long acct_mem;
+	long acct_exitcode;
 };
 #define SIGNAL_GROUP_EXIT 4
 #define SIGNAL_UNKILLABLE 0x40
@@ -93,9 +117,12 @@ struct task_struct {
 	struct thread_struct thread;		/* second: __switch_to_asm knows thread.sp's offset, see TASK_threadsp */
 	unsigned int __state;
 	void *stack;
-	refcount_t usage;
+	refcount_t usage, rcu_users;
+	struct rcu_head rcu;
 	unsigned int flags;			/* PF_* */
 	int on_cpu;
+	struct __call_single_node wake_entry;	/* on the wake list of the CPU that will run it */
+	bool sched_remote_wakeup;
 	int wake_cpu, recent_used_cpu;
 	int on_rq;
 	int cpu;
@@ -116,13 +143,16 @@ struct task_struct {
 	struct list_head children, sibling;
 	struct task_struct *group_leader;
 	struct list_head thread_group;
-	struct hlist_node pid_link;
+	struct pid *thread_pid;
+	struct hlist_node pid_links[PIDTYPE_MAX];
 	struct completion *vfork_done;
 	int *set_child_tid, *clear_child_tid;
 	void *worker_private;			/* kthread's struct kthread */
 	u64 utime, stime;
 	unsigned long nvcsw, nivcsw;
-	u64 start_time;
+	u64 start_time, start_boottime;
+	u64 acct_timexpd, acct_rss_mem1, acct_vm_mem1;
+	long rss_delta;				/* pages mapped that mm->rss does not know yet */
 	char comm[TASK_COMM_LEN];
 	raw_spinlock_t pi_lock;
 	spinlock_t alloc_lock;
@@ -135,6 +165,7 @@ struct task_struct {
 	struct sighand_struct *sighand;
 	sigset_t blocked;
 	struct sigpending pending;
+	struct kernel_siginfo last_siginfo;	/* of the signal taken last */
 	unsigned long caught;			/* signals taken with a handler, until the program asks */
 	int link_count, total_link_count;
 	void *nameidata;
@@ -159,8 +190,10 @@ static __always_inline struct task_struct *get_current(void) { return this_cpu_r
 #define task_cpu(t)		READ_ONCE((t)->thread_info.cpu)
 #define task_thread_info(t)	(&(t)->thread_info)
 #define task_pid_nr(t)		((t)->pid)
-#define task_pid_vnr(t)		((t)->pid)
-#define task_tgid_vnr(t)	((t)->tgid)
+#define task_pid_vnr(t)		__task_pid_nr_ns(t, PIDTYPE_PID)
+#define task_tgid_vnr(t)	__task_pid_nr_ns(t, PIDTYPE_TGID)
+#define task_pgrp(t)		((t)->signal->pids[PIDTYPE_PGID])
+#define task_session(t)		((t)->signal->pids[PIDTYPE_SID])
 #define is_idle_task(t)		(!!((t)->flags & PF_IDLE))
 #define thread_group_leader(t)	((t)->exit_signal >= 0)
 #define thread_group_empty(t)	list_empty(&(t)->thread_group)
@@ -194,6 +227,7 @@ extern rwlock_t tasklist_lock;
 struct task_struct *find_task_by_vpid(pid_t nr);
 static __always_inline struct task_struct *get_task_struct(struct task_struct *t) { refcount_inc(&t->usage); return t; }
 void __put_task_struct(struct task_struct *t);
+void put_task_struct_rcu_user(struct task_struct *t);
 static __always_inline void put_task_struct(struct task_struct *t) { if (refcount_dec_and_test(&t->usage)) __put_task_struct(t); }
 
 void schedule(void);
@@ -211,6 +245,7 @@ void scheduler_ipi(void);
 void sched_init(void);
 void sched_init_smp(void);
 int sched_fork(unsigned long clone_flags, struct task_struct *p);
+void sched_cgroup_fork(struct task_struct *p);
 void sched_post_fork(struct task_struct *p);
 void init_idle(struct task_struct *idle, int cpu);
 int idle_cpu(int cpu);
@@ -256,6 +291,11 @@ pid_t kernel_thread(int (*fn)(void *), void *arg, unsigned long flags);
 pid_t user_mode_thread(int (*fn)(void *), void *arg, unsigned long flags);
 struct task_struct *fork_idle(int cpu);
 void fork_init(void);
+void acct_update_integrals(struct task_struct *tsk);
+void acct_clear_integrals(struct task_struct *tsk);
+void acct_collect(long exitcode, int group_dead);
+void sync_mm_rss(struct mm_struct *mm);
+void user_disable_single_step(struct task_struct *child);
 void release_task(struct task_struct *p);
 __noreturn void do_exit(long code);
 __noreturn void do_group_exit(int code);
@@ -267,7 +307,9 @@ void __set_task_comm(struct task_struct *tsk, const char *from, bool exec);
 void flush_thread(void);
 /* signals */
 int send_sig(int sig, struct task_struct *p, int priv);
-int do_send_sig_info(int sig, struct task_struct *p, bool group);
+int do_send_sig_info(int sig, struct kernel_siginfo *info, struct task_struct *p, bool group);
+void flush_sigqueue(struct sigpending *queue);
+void signals_init(void);
 bool do_notify_parent(struct task_struct *tsk, int sig);
 void ignore_signals(struct task_struct *t);
 void flush_signal_handlers(struct task_struct *t, int force_default);

@@ -23,3 +23,5 @@ static __always_inline void *kcalloc(size_t n, size_t size, gfp_t f) { return km
 #define kvmalloc(s, f) kmalloc(s, f)
 #define kvfree(p) kfree(p)
 void kmem_cache_init(void);
+void __check_heap_object(const void *ptr, unsigned long n, struct page *slab, bool to_user);
+int should_failslab(struct kmem_cache *s, gfp_t gfpflags);

@@ -7,6 +7,8 @@ struct __call_single_node { struct llist_node llist; unsigned int u_flags; u16 s
 struct __call_single_data { struct __call_single_node node; smp_call_func_t func; void *info; };
 typedef struct __call_single_data call_single_data_t;
 #define CSD_FLAG_LOCK 1
+#define CSD_TYPE_TTWU 0x30	/* the node is a task's wake_entry */
+void __smp_call_single_queue(int cpu, struct llist_node *node);
 int smp_call_function_single(int cpu, smp_call_func_t func, void *info, int wait);
 int smp_call_function_single_async(int cpu, call_single_data_t *csd);
 void smp_call_function_many(const struct cpumask *mask, smp_call_func_t func, void *info, bool wait);

@@ -37,6 +37,7 @@ void hrtimer_init_sleeper(struct hrtimer_sleeper *sl, int clock_id, enum hrtimer
 void hrtimer_sleeper_start_expires(struct hrtimer_sleeper *sl, enum hrtimer_mode mode);
 ktime_t hrtimer_next_event_without(const struct hrtimer *exclude);
 ktime_t hrtimer_get_next_event(void);
+ktime_t ktime_get_update_offsets_now(ktime_t *offs_real);
 void hrtimers_init(void);
 #define hrtimer_start(t, tim, mode) hrtimer_start_range_ns(t, tim, 0, mode)
 

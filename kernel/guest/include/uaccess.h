@@ -7,8 +7,18 @@
 unsigned long copy_user_generic(void *to, const void *from, unsigned long len);	/* returns bytes not copied */
 unsigned long _copy_from_user(void *to, const void __user *from, unsigned long n);
 unsigned long _copy_to_user(void __user *to, const void *from, unsigned long n);
-#define copy_from_user(t, f, n)	_copy_from_user(t, f, n)
-#define copy_to_user(t, f, n)	_copy_to_user(t, f, n)
+void __check_object_size(const void *ptr, unsigned long n, bool to_user);
+#define check_object_size(p, n, to) do { if (!__builtin_constant_p(n)) __check_object_size(p, n, to); } while (0)
+static __always_inline unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
+{
+	check_object_size(to, n, false);
+	return _copy_from_user(to, from, n);
+}
+static __always_inline unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
+{
+	check_object_size(from, n, true);
+	return _copy_to_user(to, from, n);
+}
 #define raw_copy_from_user(t, f, n) copy_user_generic(t, f, n)
 #define raw_copy_to_user(t, f, n) copy_user_generic(t, f, n)
 unsigned long clear_user(void __user *to, unsigned long n);

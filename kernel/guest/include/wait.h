@@ -10,7 +10,8 @@ typedef struct wait_queue_head wait_queue_head_t;
 #define WQ_FLAG_EXCLUSIVE	1
 #define __WAIT_QUEUE_HEAD_INITIALIZER(n) { { { { 0 } } }, LIST_HEAD_INIT((n).head) }
 #define DECLARE_WAIT_QUEUE_HEAD(n)	wait_queue_head_t n = __WAIT_QUEUE_HEAD_INITIALIZER(n)
-static __always_inline void init_waitqueue_head(wait_queue_head_t *q) { spin_lock_init(&q->lock); INIT_LIST_HEAD(&q->head); }
+void __init_waitqueue_head(struct wait_queue_head *q);
+#define init_waitqueue_head(q)	__init_waitqueue_head(q)
 static __always_inline int waitqueue_active(wait_queue_head_t *q) { return !list_empty(&q->head); }
 void init_wait_entry(struct wait_queue_entry *e, int flags);
 void add_wait_queue(struct wait_queue_head *q, struct wait_queue_entry *e);

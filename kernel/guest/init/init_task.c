@@ -8,6 +8,9 @@ extern char init_stack[];
 static struct signal_struct init_signals = {
 	.sigcnt = REFCOUNT_INIT(1), .nr_threads = 1, .live = ATOMIC_INIT(1),
 	.wait_chldexit = __WAIT_QUEUE_HEAD_INITIALIZER(init_signals.wait_chldexit),
+	.rlim = { [0 ... RLIM_NLIMITS - 1] = { RLIM_INFINITY, RLIM_INFINITY }, [RLIMIT_STACK] = { 8 << 20, RLIM_INFINITY },
+		[RLIMIT_NOFILE] = { 1024, 4096 } },
+	.pids = { NULL, &init_struct_pid, &init_struct_pid, &init_struct_pid },
 	.shared_pending = { .list = LIST_HEAD_INIT(init_signals.shared_pending.list) },
 };
 static struct sighand_struct init_sighand = { .count = REFCOUNT_INIT(1) };
@@ -27,6 +30,7 @@ struct task_struct init_task = {
 	.children = LIST_HEAD_INIT(init_task.children),
 	.sibling = LIST_HEAD_INIT(init_task.sibling),
 	.thread_group = LIST_HEAD_INIT(init_task.thread_group),
+	.thread_pid = &init_struct_pid,
 	.comm = "swapper",
 	.signal = &init_signals,
 	.sighand = &init_sighand,

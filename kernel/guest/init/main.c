@@ -101,8 +101,9 @@ void start_kernel(void)
 	tick_setup_sched_timer();
 	local_irq_enable();
 	pr_info("Calibrating delay loop (skipped), value calculated using timer frequency.. 2000.00 BogoMIPS\n");
-	pr_info("pid_max: default: 32768 minimum: 301\n");
+	pid_idr_init();
 	fork_init();
+	signals_init();
 	mmap_init();
 	vfs_caches_init_early();
 	vfs_caches_init();

@@ -6,10 +6,27 @@
 #include "fs_struct.h"
 #include "task_work.h"
 #include "gates.h"
+#include "cred.h"
+#include "rcupdate.h"
 #include "truth.h"
 
-void detach_pid(struct task_struct *p);
+void exit_rcu(void);
+void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st);
 void __cleanup_sighand(struct sighand_struct *sighand);
+
+/* tasklist_lock held. */
+static void __unhash_process(struct task_struct *p)
+{
+	detach_pid(p, PIDTYPE_PID);
+	list_del_init(&p->thread_group);
+	if (thread_group_leader(p)) {
+		detach_pid(p, PIDTYPE_TGID);
+		detach_pid(p, PIDTYPE_PGID);
+		detach_pid(p, PIDTYPE_SID);
+		list_del_init(&p->tasks);
+		list_del_init(&p->sibling);
+	}
+}
 
 static void __exit_signal(struct task_struct *tsk)
 {
@@ -18,33 +35,21 @@ static void __exit_signal(struct task_struct *tsk)
 
 	spin_lock(&sighand->siglock);
 	sig->nr_threads--;
-	if (thread_group_leader(tsk)) {
-		tsk->parent->signal->cutime += tsk->utime;
-		tsk->parent->signal->cstime += tsk->stime;
-	}
+	__unhash_process(tsk);
+	flush_sigqueue(&tsk->pending);
 	tsk->sighand = NULL;
 	spin_unlock(&sighand->siglock);
 	__cleanup_sighand(sighand);
-}
-
-/* tasklist_lock held. */
-static void __unhash_process(struct task_struct *p)
-{
-	detach_pid(p);
-	list_del_init(&p->thread_group);
-	if (thread_group_leader(p)) {
-		list_del_init(&p->tasks);
-		list_del_init(&p->sibling);
-	}
+	if (thread_group_leader(tsk))
+		flush_sigqueue(&sig->shared_pending);
 }
 
 void release_task(struct task_struct *p)
 {
 	write_lock_irq(&tasklist_lock);
 	__exit_signal(p);
-	__unhash_process(p);
 	write_unlock_irq(&tasklist_lock);
-	put_task_struct(p);
+	put_task_struct_rcu_user(p);
 }
 
 static void exit_mm(void)
@@ -54,6 +59,7 @@ static void exit_mm(void)
 	if (!mm)
 		return;
 	exit_mm_release(current, mm);
+	sync_mm_rss(mm);
 	mmap_read_lock(mm);
 	mmgrab(mm);			/* active_mm keeps the tables until the last switch */
 	task_lock(current);
@@ -100,6 +106,17 @@ static void exit_notify(struct task_struct *tsk, int group_dead)
 		release_task(tsk);
 }
 
+/* The last thread to leave decides the group's exit code, unless somebody has. */
+static void synchronize_group_exit(struct task_struct *tsk, long code)
+{
+	spin_lock_irq(&tsk->sighand->siglock);
+	if (thread_group_empty(tsk) && !(tsk->signal->flags & SIGNAL_GROUP_EXIT)) {
+		tsk->signal->flags |= SIGNAL_GROUP_EXIT;
+		tsk->signal->group_exit_code = code;
+	}
+	spin_unlock_irq(&tsk->sighand->siglock);
+}
+
 __noreturn void do_exit(long code)
 {
 	struct task_struct *tsk = current;
@@ -108,10 +125,17 @@ __noreturn void do_exit(long code)
 
 	KSCOPE_TRUTH(do_exit);
 	WARN_ON(in_interrupt());
+	synchronize_group_exit(tsk, code);
 	exit_signals(tsk);
 	group_dead = atomic_dec_and_test(&tsk->signal->live);
 	if (group_dead && unlikely(tsk->pid == 1))
 		panic("Attempted to kill init! exitcode=0x%08x", tsk->signal->group_exit_code ?: (int)code);
+	if (group_dead)
+		hrtimer_cancel(&tsk->signal->real_timer);
+	if (tsk->mm)
+		sync_mm_rss(tsk->mm);
+	acct_update_integrals(tsk);
+	acct_collect(code, group_dead);
 	tsk->exit_code = code;
 	exit_mm();
 	exit_files(tsk);
@@ -121,6 +145,7 @@ __noreturn void do_exit(long code)
 		user_task_exit(tsk->pid, code);
 	exit_notify(tsk, group_dead);
 	preempt_disable();
+	exit_rcu();
 	do_task_dead();
 }
 
@@ -175,30 +200,34 @@ SYSCALL_DEFINE1(exit_group, int, error_code)
 #define WNOHANG 1
 #define WUNTRACED 2
 
-struct wait_opts { pid_t pid; int options; int stat; pid_t found; int notask_error; };
+struct wait_opts { enum pid_type wo_type; struct pid *wo_pid; int options; int stat; pid_t found; uid_t uid; int notask_error; };
 
 static bool eligible_child(struct wait_opts *wo, struct task_struct *p)
 {
-	if (wo->pid > 0)
-		return p->pid == wo->pid;
-	if (wo->pid == -1)
-		return true;
-	return p->signal->pgrp == (wo->pid ? -wo->pid : current->signal->pgrp);
+	return wo->wo_type == PIDTYPE_MAX || (wo->wo_type == PIDTYPE_PID ? p->thread_pid : p->signal->pids[wo->wo_type]) == wo->wo_pid;
 }
 
 /* tasklist_lock held for reading, dropped when a child is reaped. */
-static int wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
+static __always_inline int wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 {
+	u64 utime, stime;
+
 	if (cmpxchg(&p->exit_state, EXIT_ZOMBIE, EXIT_DEAD) != EXIT_ZOMBIE)
 		return 0;
 	read_unlock(&tasklist_lock);
 	wo->stat = p->signal->flags & SIGNAL_GROUP_EXIT ? p->signal->group_exit_code : p->exit_code;
-	wo->found = p->pid;
+	wo->found = task_pid_vnr(p);
+	wo->uid = from_kuid_munged(&init_user_ns, p->cred->uid);
+	thread_group_cputime_adjusted(p, &utime, &stime);
+	spin_lock_irq(&current->sighand->siglock);
+	current->signal->cutime += utime;
+	current->signal->cstime += stime;
+	spin_unlock_irq(&current->sighand->siglock);
 	release_task(p);
 	return 1;
 }
 
-static int wait_consider_task(struct wait_opts *wo, struct task_struct *p)
+static noinline int wait_consider_task(struct wait_opts *wo, struct task_struct *p)
 {
 	if (!eligible_child(wo, p) || p->exit_state == EXIT_DEAD)
 		return 0;
@@ -208,22 +237,44 @@ static int wait_consider_task(struct wait_opts *wo, struct task_struct *p)
 	return 0;
 }
 
-static long do_wait(struct wait_opts *wo)
+/* The one child that is meant, found by its number. */
+static int do_wait_pid(struct wait_opts *wo)
+{
+	struct task_struct *target = pid_task(wo->wo_pid, PIDTYPE_PID);
+
+	return target && target->real_parent == current ? wait_consider_task(wo, target) : 0;
+}
+
+static int do_wait_thread(struct wait_opts *wo)
+{
+	struct task_struct *p;
+
+	list_for_each_entry(p, &current->children, sibling) {
+		int ret = wait_consider_task(wo, p);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static noinline long do_wait(struct wait_opts *wo)
 {
 	DECLARE_WAITQUEUE(wait, current);
-	struct task_struct *p;
 	long retval;
 
 	add_wait_queue(&current->signal->wait_chldexit, &wait);
 	for (;;) {
 		wo->notask_error = -ECHILD;
 		set_current_state(TASK_INTERRUPTIBLE);
+		if (wo->wo_type < PIDTYPE_MAX && !wo->wo_pid) {
+			retval = -ECHILD;
+			break;
+		}
 		read_lock(&tasklist_lock);
-		list_for_each_entry(p, &current->children, sibling) {
-			if (wait_consider_task(wo, p)) {
-				retval = wo->found;
-				goto out;
-			}
+		if (wo->wo_type == PIDTYPE_PID ? do_wait_pid(wo) : do_wait_thread(wo)) {
+			retval = wo->found;
+			break;
 		}
 		read_unlock(&tasklist_lock);
 		retval = wo->notask_error;
@@ -234,7 +285,6 @@ static long do_wait(struct wait_opts *wo)
 			break;
 		schedule();
 	}
-out:
 	__set_current_state(TASK_RUNNING);
 	remove_wait_queue(&current->signal->wait_chldexit, &wait);
 	return retval;
@@ -242,9 +292,18 @@ out:
 
 long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru)
 {
-	struct wait_opts wo = { .pid = upid, .options = options };
-	long ret = do_wait(&wo);
+	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options };
+	long ret;
 
+	if (upid > 0) {
+		wo.wo_type = PIDTYPE_PID;
+		wo.wo_pid = find_get_pid(upid);
+	} else if (upid != -1) {
+		wo.wo_type = PIDTYPE_PGID;
+		wo.wo_pid = upid ? find_get_pid(-upid) : get_task_pid(current, PIDTYPE_PGID);
+	}
+	ret = do_wait(&wo);
+	put_pid(wo.wo_pid);
 	if (ret > 0 && stat_addr && put_user(wo.stat, stat_addr))
 		ret = -EFAULT;
 	return ret;

@@ -1,4 +1,4 @@
-/* Making tasks and address spaces (kernel/fork.c, pid.c). */
+/* Making tasks and address spaces (kernel/fork.c). */
 #include "mm.h"
 #include "syscalls.h"
 #include "uaccess.h"
@@ -6,69 +6,11 @@
 #include "fs_struct.h"
 #include "truth.h"
 
+enum hrtimer_restart it_real_fn(struct hrtimer *timer);
 int copy_thread(struct task_struct *p, const struct kernel_clone_args *args);
 void put_task_stack(struct task_struct *tsk);
 static struct kmem_cache *task_struct_cachep, *signal_cachep, *sighand_cachep, *mm_cachep;
 DEFINE_RWLOCK(tasklist_lock);		/* the task list, family ties, the pid table */
-
-/* ---- pids ---- */
-#define PIDHASH_SIZE 256
-#define PID_MAX 32768
-static struct hlist_head pid_hash[PIDHASH_SIZE];
-static DEFINE_SPINLOCK(pidmap_lock);
-static unsigned long pidmap[PID_MAX / 64] = { 1 };
-pid_t last_pid;
-
-/* The next free number, round and round (300 after a wrap, as Linux reserves the low ones). */
-static pid_t alloc_pid(void)
-{
-	unsigned long nr;
-
-	spin_lock_irq(&pidmap_lock);
-	nr = find_next_zero_bit(pidmap, PID_MAX, last_pid + 1);
-	if (nr >= PID_MAX)
-		nr = find_next_zero_bit(pidmap, PID_MAX, 300);
-	if (nr < PID_MAX) {
-		__set_bit(nr, pidmap);
-		last_pid = nr;
-	}
-	spin_unlock_irq(&pidmap_lock);
-	return nr < PID_MAX ? (pid_t)nr : -EAGAIN;
-}
-
-static void free_pid(pid_t nr)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&pidmap_lock, flags);
-	__clear_bit(nr, pidmap);
-	spin_unlock_irqrestore(&pidmap_lock, flags);
-}
-
-/* tasklist_lock held. */
-static void attach_pid(struct task_struct *p)
-{
-	hlist_add_head(&p->pid_link, &pid_hash[p->pid % PIDHASH_SIZE]);
-}
-
-void detach_pid(struct task_struct *p);
-void detach_pid(struct task_struct *p)
-{
-	hlist_del_init(&p->pid_link);
-	free_pid(p->pid);
-}
-
-/* tasklist_lock held, or the answer may be stale. */
-struct task_struct *find_task_by_vpid(pid_t nr)
-{
-	struct task_struct *p;
-
-	hlist_for_each_entry(p, &pid_hash[(unsigned int)nr % PIDHASH_SIZE], pid_link) {
-		if (p->pid == nr)
-			return p;
-	}
-	return NULL;
-}
 
 /* ---- task_struct and stack ---- */
 static int alloc_thread_stack_node(struct task_struct *tsk)
@@ -97,11 +39,28 @@ static void put_signal_struct(struct signal_struct *sig)
 		kmem_cache_free(signal_cachep, sig);
 }
 
+static void delayed_put_task_struct(struct rcu_head *rhp)
+{
+	put_task_struct(container_of(rhp, struct task_struct, rcu));
+}
+
+/* The list's users hold rcu_users; readers under RCU may still look at the task a while after both are gone. */
+void put_task_struct_rcu_user(struct task_struct *task)
+{
+	if (refcount_dec_and_test(&task->rcu_users))
+		call_rcu(&task->rcu, delayed_put_task_struct);
+}
+
 void __put_task_struct(struct task_struct *tsk)
 {
 	put_signal_struct(tsk->signal);
 	exit_creds(tsk);
 	free_task(tsk);
+}
+
+static noinline void arch_dup_task_struct(struct task_struct *dst, struct task_struct *src)
+{
+	memcpy(dst, src, sizeof(*dst));
 }
 
 static struct task_struct *dup_task_struct(struct task_struct *orig)
@@ -110,19 +69,20 @@ static struct task_struct *dup_task_struct(struct task_struct *orig)
 
 	if (!tsk)
 		return NULL;
-	*tsk = *orig;
+	arch_dup_task_struct(tsk, orig);
 	tsk->worker_private = NULL;
 	if (alloc_thread_stack_node(tsk)) {
 		kmem_cache_free(task_struct_cachep, tsk);
 		return NULL;
 	}
 	tsk->thread_info.flags &= ~(_TIF_NEED_RESCHED | _TIF_SIGPENDING | _TIF_POLLING_NRFLAG);
-	refcount_set(&tsk->usage, 2);	/* its own, dropped after the last switch away, and its parent's */
+	refcount_set(&tsk->rcu_users, 2);	/* its own, dropped after the last switch away, and its parent's */
+	refcount_set(&tsk->usage, 1);
 	return tsk;
 }
 
 /* ---- mm ---- */
-static struct mm_struct *mm_init_new(struct mm_struct *mm)
+static noinline struct mm_struct *mm_init(struct mm_struct *mm)
 {
 	INIT_LIST_HEAD(&mm->mmap);
 	atomic_set(&mm->mm_users, 1);
@@ -147,7 +107,7 @@ struct mm_struct *mm_alloc(void)
 {
 	struct mm_struct *mm = kmem_cache_zalloc(mm_cachep, GFP_KERNEL);
 
-	return mm ? mm_init_new(mm) : NULL;
+	return mm ? mm_init(mm) : NULL;
 }
 
 void __mmdrop(struct mm_struct *mm)
@@ -172,6 +132,11 @@ void mmput(struct mm_struct *mm)
 		__mmput(mm);
 }
 
+struct file *get_mm_exe_file(struct mm_struct *mm)
+{
+	return mm->exe_file ? get_file(mm->exe_file) : NULL;
+}
+
 static noinline int dup_mmap(struct mm_struct *mm, struct mm_struct *oldmm)
 {
 	struct vm_area_struct *mpnt, *tmp;
@@ -179,15 +144,16 @@ static noinline int dup_mmap(struct mm_struct *mm, struct mm_struct *oldmm)
 
 	if (mmap_write_lock_killable(oldmm))
 		return -EINTR;
+	mmap_write_lock(mm);
+	mm->exe_file = get_mm_exe_file(oldmm);
 	mm->total_vm = oldmm->total_vm;
 	mm->stack_vm = oldmm->stack_vm;
 	list_for_each_entry(mpnt, &oldmm->mmap, vm_list) {
-		tmp = vm_area_alloc(mm);
+		tmp = vm_area_dup(mpnt);
 		if (!tmp) {
 			retval = -ENOMEM;
 			break;
 		}
-		*tmp = *mpnt;
 		tmp->vm_mm = mm;
 		if (tmp->vm_file)
 			get_file(tmp->vm_file);
@@ -199,22 +165,21 @@ static noinline int dup_mmap(struct mm_struct *mm, struct mm_struct *oldmm)
 		if (retval)
 			break;
 	}
+	mmap_write_unlock(mm);
 	flush_tlb_mm(oldmm);
 	mmap_write_unlock(oldmm);
 	return retval;
 }
 
-static struct mm_struct *dup_mm(struct task_struct *tsk, struct mm_struct *oldmm)
+static __always_inline struct mm_struct *dup_mm(struct task_struct *tsk, struct mm_struct *oldmm)
 {
 	struct mm_struct *mm = kmem_cache_alloc(mm_cachep, GFP_KERNEL);
 
 	if (!mm)
 		return NULL;
 	*mm = *oldmm;
-	if (!mm_init_new(mm))
+	if (!mm_init(mm))
 		return NULL;
-	if (oldmm->exe_file)
-		mm->exe_file = get_file(oldmm->exe_file);
 	if (dup_mmap(mm, oldmm)) {
 		mmput(mm);
 		return NULL;
@@ -222,7 +187,7 @@ static struct mm_struct *dup_mm(struct task_struct *tsk, struct mm_struct *oldmm
 	return mm;
 }
 
-static noinline int copy_mm(unsigned long clone_flags, struct task_struct *tsk)
+static __always_inline int copy_mm(unsigned long clone_flags, struct task_struct *tsk)
 {
 	struct mm_struct *oldmm = current->mm, *mm;
 
@@ -255,7 +220,7 @@ static void complete_vfork_done(struct task_struct *tsk)
 	task_unlock(tsk);
 }
 
-static void mm_release(struct task_struct *tsk, struct mm_struct *mm)
+static noinline void mm_release(struct task_struct *tsk, struct mm_struct *mm)
 {
 	if (tsk->clear_child_tid) {
 		if (atomic_read(&mm->mm_users) > 1)
@@ -346,14 +311,17 @@ static int copy_signal(unsigned long clone_flags, struct task_struct *tsk)
 	sig = kmem_cache_zalloc(signal_cachep, GFP_KERNEL);
 	if (!sig)
 		return -ENOMEM;
-	sig->pgrp = current->signal->pgrp;
-	sig->session = current->signal->session;
 	tsk->signal = sig;
 	sig->nr_threads = 1;
 	atomic_set(&sig->live, 1);
 	refcount_set(&sig->sigcnt, 1);
 	init_waitqueue_head(&sig->wait_chldexit);
 	INIT_LIST_HEAD(&sig->shared_pending.list);
+	hrtimer_init(&sig->real_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	sig->real_timer.function = it_real_fn;
+	task_lock(current->group_leader);
+	memcpy(sig->rlim, current->signal->rlim, sizeof(sig->rlim));
+	task_unlock(current->group_leader);
 	return 0;
 }
 
@@ -369,19 +337,29 @@ static void init_task_fields(struct task_struct *p, struct kernel_clone_args *ar
 	INIT_LIST_HEAD(&p->sibling);
 	INIT_LIST_HEAD(&p->thread_group);
 	INIT_LIST_HEAD(&p->tasks);
-	INIT_HLIST_NODE(&p->pid_link);
+	memset(p->pid_links, 0, sizeof(p->pid_links));
+	p->thread_pid = NULL;
 	p->rcu_read_lock_nesting = 0;
 	p->vfork_done = NULL;
 	spin_lock_init(&p->alloc_lock);
 	raw_spin_lock_init(&p->pi_lock);
 	p->pending.signal.sig[0] = 0;
 	INIT_LIST_HEAD(&p->pending.list);
+	p->rss_delta = 0;
 	p->utime = p->stime = 0;
 	p->exit_state = p->exit_code = 0;
 	p->pagefault_disabled = 0;
 	p->set_child_tid = args->flags & CLONE_CHILD_SETTID ? args->child_tid : NULL;
 	p->clear_child_tid = args->flags & CLONE_CHILD_CLEARTID ? args->child_tid : NULL;
 	p->wchan_why = NULL;
+}
+
+static void init_task_pid(struct task_struct *task, enum pid_type type, struct pid *pid)
+{
+	if (type == PIDTYPE_PID)
+		task->thread_pid = pid;
+	else
+		task->signal->pids[type] = pid;
 }
 
 /* Makes the new task visible: family, list, pid table. */
@@ -403,14 +381,20 @@ static void link_task(struct task_struct *p, unsigned long clone_flags, struct k
 		atomic_inc(&current->signal->live);
 		list_add_tail(&p->thread_group, &p->group_leader->thread_group);
 	} else {
+		init_task_pid(p, PIDTYPE_TGID, p->thread_pid);
+		init_task_pid(p, PIDTYPE_PGID, task_pgrp(current));
+		init_task_pid(p, PIDTYPE_SID, task_session(current));
 		list_add_tail(&p->sibling, &p->real_parent->children);
 		list_add_tail(&p->tasks, &init_task.tasks);
+		attach_pid(p, PIDTYPE_TGID);
+		attach_pid(p, PIDTYPE_PGID);
+		attach_pid(p, PIDTYPE_SID);
 	}
-	attach_pid(p);
+	attach_pid(p, PIDTYPE_PID);
 	write_unlock_irq(&tasklist_lock);
 }
 
-static noinline struct task_struct *copy_process(pid_t *pidp, struct kernel_clone_args *args)
+static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_clone_args *args)
 {
 	unsigned long clone_flags = args->flags;
 	struct task_struct *p;
@@ -420,12 +404,16 @@ static noinline struct task_struct *copy_process(pid_t *pidp, struct kernel_clon
 		return ERR_PTR(-EINVAL);
 	if ((clone_flags & CLONE_SIGHAND) && !(clone_flags & CLONE_VM))
 		return ERR_PTR(-EINVAL);
+	spin_lock_irq(&current->sighand->siglock);
+	recalc_sigpending();
+	spin_unlock_irq(&current->sighand->siglock);
 	if (fatal_signal_pending(current))
 		return ERR_PTR(-ERESTARTNOINTR);
 	p = dup_task_struct(current);
 	if (!p)
 		return ERR_PTR(-ENOMEM);
 	init_task_fields(p, args);
+	acct_clear_integrals(p);
 	p->task_works = NULL;
 	copy_creds(p, clone_flags);
 	sched_fork(clone_flags, p);
@@ -447,20 +435,27 @@ static noinline struct task_struct *copy_process(pid_t *pidp, struct kernel_clon
 	retval = copy_thread(p, args);
 	if (retval)
 		goto bad_thread;
-	p->pid = args->idle ? 0 : alloc_pid();
-	retval = p->pid;
-	if (retval < 0)
-		goto bad_thread;
+	if (pid != &init_struct_pid) {
+		pid = alloc_pid();
+		if (IS_ERR(pid)) {
+			retval = PTR_ERR(pid);
+			goto bad_thread;
+		}
+	}
+	p->pid = pid->nr;
+	init_task_pid(p, PIDTYPE_PID, pid);
 	p->group_leader = clone_flags & CLONE_THREAD ? current->group_leader : p;
 	p->tgid = clone_flags & CLONE_THREAD ? current->tgid : p->pid;
+	user_disable_single_step(p);
 	p->start_time = ktime_get();
-	sched_post_fork(p);
+	p->start_boottime = ktime_get_with_offset(0);
+	sched_cgroup_fork(p);
 	if (args->idle)
 		return p;
 	if (clone_flags & CLONE_PARENT_SETTID)
 		put_user(p->pid, args->parent_tid);
 	link_task(p, clone_flags, args);
-	*pidp = p->pid;
+	sched_post_fork(p);
 	return p;
 
 bad_thread:
@@ -483,10 +478,8 @@ bad_files:
 struct task_struct *fork_idle(int cpu)
 {
 	struct kernel_clone_args args = { .flags = CLONE_VM, .idle = 1, .kthread = 1 };
-	struct task_struct *task;
-	pid_t pid;
+	struct task_struct *task = copy_process(&init_struct_pid, &args);
 
-	task = copy_process(&pid, &args);
 	if (!IS_ERR(task)) {
 		task->files = NULL;
 		task->fs = NULL;
@@ -506,12 +499,15 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	unsigned long clone_flags = args->flags;
 	DECLARE_COMPLETION_ONSTACK(vfork);
 	struct task_struct *p;
+	struct pid *pid;
 	pid_t nr;
 
 	KSCOPE_TRUTH(kernel_clone);
-	p = copy_process(&nr, args);
+	p = copy_process(NULL, args);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
+	pid = get_task_pid(p, PIDTYPE_PID);
+	nr = pid_vnr(pid);
 	if (clone_flags & CLONE_VFORK) {
 		p->vfork_done = &vfork;
 		get_task_struct(p);
@@ -519,6 +515,7 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	wake_up_new_task(p);
 	if (clone_flags & CLONE_VFORK)
 		wait_for_vfork_done(p, &vfork);
+	put_pid(pid);
 	return nr;
 }
 
@@ -568,7 +565,7 @@ SYSCALL_DEFINE5(clone, unsigned long, clone_flags, unsigned long, newsp, int *, 
 SYSCALL_DEFINE1(set_tid_address, int *, tidptr)
 {
 	current->clear_child_tid = tidptr;
-	return current->pid;
+	return task_pid_vnr(current);
 }
 
 void __init fork_init(void)

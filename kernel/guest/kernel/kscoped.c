@@ -20,6 +20,7 @@ static struct kscope_req kscope_req;
 #define KSCOPE_FILES 64
 static struct file *kscope_files[KSCOPE_FILES];	/* the host's handles: index + 1 */
 int kill_pid_info(int sig, pid_t pid);
+int ksys_setsid(void);
 
 /* In the interrupt of vector 0xf2. */
 void kscoped_kick(void)
@@ -152,7 +153,7 @@ static int call_usermodehelper_exec_async(void *data)
 	spin_lock_irq(&current->sighand->siglock);
 	flush_signal_handlers(current, 1);
 	spin_unlock_irq(&current->sighand->siglock);
-	current->signal->pgrp = current->signal->session = current->pid;
+	ksys_setsid();
 	base = strrchr(sub_info->path, '/');
 	set_task_comm(current, base ? base + 1 : sub_info->path);
 	retval = hostcons_install(sub_info->stream);

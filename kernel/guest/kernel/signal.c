@@ -6,6 +6,10 @@
 #include "syscalls.h"
 #include "uaccess.h"
 #include "mm.h"
+#include "cred.h"
+
+void task_cputime(struct task_struct *t, u64 *utime, u64 *stime);
+long nsec_to_clock_t(u64 n);
 
 #define SIG_KERNEL_IGNORE_MASK	(sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
 #define SIG_KERNEL_STOP_MASK	(sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
@@ -68,35 +72,114 @@ static void complete_signal(int sig, struct task_struct *p, bool group)
 		signal_wake_up_state(p, 0);
 }
 
+static struct kmem_cache *sigqueue_cachep;
+
+/* Signals that nobody will take any more. */
+void flush_sigqueue(struct sigpending *queue)
+{
+	struct sigqueue *q, *n;
+
+	queue->signal.sig[0] = 0;
+	list_for_each_entry_safe(q, n, &queue->list, list) {
+		list_del(&q->list);
+		kmem_cache_free(sigqueue_cachep, q);
+	}
+}
+
+void __init signals_init(void)
+{
+	sigqueue_cachep = KMEM_CACHE(sigqueue, SLAB_PANIC | SLAB_ACCOUNT);
+}
+
+/* Without memory the signal still comes, only without its story. */
+static void queue_siginfo(int sig, struct kernel_siginfo *info, struct sigpending *pending)
+{
+	struct sigqueue *q = kmem_cache_alloc(sigqueue_cachep, GFP_ATOMIC);
+
+	if (!q)
+		return;
+	if (info == SEND_SIG_NOINFO)
+		q->info = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_USER, .si_pid = task_tgid_vnr(current) };
+	else if (info == SEND_SIG_PRIV)
+		q->info = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_KERNEL };
+	else
+		q->info = *info;
+	list_add_tail(&q->list, &pending->list);
+}
+
 /* siglock held. */
-static int __send_signal_locked(int sig, struct task_struct *t, bool group)
+static noinline int __send_signal_locked(int sig, struct kernel_siginfo *info, struct task_struct *t, bool group)
 {
 	struct sigpending *pending = group ? &t->signal->shared_pending : &t->pending;
 
 	if (sig_ignored(t, sig) || (pending->signal.sig[0] & sigmask(sig)))
 		return 0;
+	if (sig != SIGKILL)
+		queue_siginfo(sig, info, pending);
 	pending->signal.sig[0] |= sigmask(sig);
 	complete_signal(sig, t, group);
 	return 0;
 }
 
-int do_send_sig_info(int sig, struct task_struct *p, bool group)
+/* NULL: the task has been released. */
+static noinline struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, unsigned long *flags)
 {
-	struct sighand_struct *sighand = READ_ONCE(p->sighand);
+	struct sighand_struct *sighand;
+
+	rcu_read_lock();
+	for (;;) {
+		sighand = READ_ONCE(tsk->sighand);
+		if (!sighand)
+			break;
+		spin_lock_irqsave(&sighand->siglock, *flags);
+		if (likely(sighand == READ_ONCE(tsk->sighand)))
+			break;
+		spin_unlock_irqrestore(&sighand->siglock, *flags);
+	}
+	rcu_read_unlock();
+	return sighand;
+}
+
+int do_send_sig_info(int sig, struct kernel_siginfo *info, struct task_struct *p, bool group)
+{
+	struct sighand_struct *sighand;
 	unsigned long flags;
 	int ret;
 
+	sighand = __lock_task_sighand(p, &flags);
 	if (!sighand)
 		return -ESRCH;
-	spin_lock_irqsave(&sighand->siglock, flags);
-	ret = __send_signal_locked(sig, p, group);
+	ret = __send_signal_locked(sig, info, p, group);
 	spin_unlock_irqrestore(&sighand->siglock, flags);
 	return ret;
 }
 
+/* alarm()'s timer. */
+enum hrtimer_restart it_real_fn(struct hrtimer *timer);
+enum hrtimer_restart it_real_fn(struct hrtimer *timer)
+{
+	struct signal_struct *sig = container_of(timer, struct signal_struct, real_timer);
+	struct task_struct *p = pid_task(sig->pids[PIDTYPE_TGID], PIDTYPE_TGID);
+
+	if (p)
+		do_send_sig_info(SIGALRM, SEND_SIG_PRIV, p, true);
+	return HRTIMER_NORESTART;
+}
+
+SYSCALL_DEFINE1(alarm, unsigned int, seconds)
+{
+	struct hrtimer *timer = &current->signal->real_timer;
+	s64 left = hrtimer_active(timer) ? timer->node.expires - ktime_get() : 0;
+
+	hrtimer_cancel(timer);
+	if (seconds)
+		hrtimer_start(timer, seconds * NSEC_PER_SEC, HRTIMER_MODE_REL);
+	return left > 0 ? DIV_ROUND_UP(left, NSEC_PER_SEC) : 0;
+}
+
 int send_sig(int sig, struct task_struct *p, int priv)
 {
-	return do_send_sig_info(sig, p, false);
+	return do_send_sig_info(sig, priv ? SEND_SIG_PRIV : SEND_SIG_NOINFO, p, false);
 }
 
 void force_sig(int sig)
@@ -108,7 +191,7 @@ void force_sig(int sig)
 	t->sighand->action[sig - 1].sa_handler = SIG_DFL;
 	t->blocked.sig[0] &= ~sigmask(sig);
 	t->signal->flags &= ~SIGNAL_UNKILLABLE;
-	__send_signal_locked(sig, t, false);
+	__send_signal_locked(sig, SEND_SIG_PRIV, t, false);
 	spin_unlock_irqrestore(&t->sighand->siglock, flags);
 }
 
@@ -150,26 +233,64 @@ void flush_signal_handlers(struct task_struct *t, int force_default)
 
 void exit_signals(struct task_struct *tsk)
 {
+	might_sleep();
 	tsk->flags |= PF_EXITING;
+}
+
+/* Whoever polls the task's pidfd. */
+static void do_notify_pidfd(struct task_struct *task)
+{
+	__wake_up(&task->thread_pid->wait_pidfd, TASK_NORMAL, 0, NULL);
+}
+
+static noinline void __wake_up_parent(struct task_struct *p, struct task_struct *parent)
+{
+	__wake_up_sync_key(&parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, p);
 }
 
 /* tasklist_lock held. Tells the parent; true when nobody will wait for the task. */
 bool do_notify_parent(struct task_struct *tsk, int sig)
 {
 	struct sighand_struct *psig = tsk->parent->sighand;
+	struct kernel_siginfo info = { .si_signo = sig };
 	bool autoreap = false;
 	unsigned long flags;
+	u64 utime, stime;
 
+	do_notify_pidfd(tsk);
+	rcu_read_lock();
+	info.si_pid = task_pid_vnr(tsk);
+	info.si_uid = from_kuid_munged(&init_user_ns, tsk->cred->uid);
+	rcu_read_unlock();
+	task_cputime(tsk, &utime, &stime);
+	info.si_utime = nsec_to_clock_t(utime + tsk->signal->acct_utime);
+	info.si_stime = nsec_to_clock_t(stime + tsk->signal->acct_stime);
+	info.si_status = tsk->exit_code & 0x7f ? tsk->exit_code & 0x7f : tsk->exit_code >> 8;
+	info.si_code = tsk->exit_code & 0x7f ? CLD_KILLED : CLD_EXITED;
 	spin_lock_irqsave(&psig->siglock, flags);
 	if (sig == SIGCHLD && psig->action[SIGCHLD - 1].sa_handler == SIG_IGN) {
 		autoreap = true;
 		sig = 0;
 	}
 	if (sig > 0)
-		__send_signal_locked(sig, tsk->parent, true);
-	__wake_up_sync_key(&tsk->parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, tsk);
+		__send_signal_locked(sig, &info, tsk->parent, true);
+	__wake_up_parent(tsk, tsk->parent);
 	spin_unlock_irqrestore(&psig->siglock, flags);
 	return autoreap;
+}
+
+/* The signal is taken: its record goes. (Programs poll; nobody asks for the record yet but the debugger.) */
+static void collect_signal(int sig, struct sigpending *list)
+{
+	struct sigqueue *q, *n;
+
+	list_for_each_entry_safe(q, n, &list->list, list) {
+		if (q->info.si_signo == sig) {
+			current->last_siginfo = q->info;
+			list_del(&q->list);
+			kmem_cache_free(sigqueue_cachep, q);
+		}
+	}
 }
 
 static int dequeue_signal(struct task_struct *tsk)
@@ -186,6 +307,7 @@ static int dequeue_signal(struct task_struct *tsk)
 		return 0;
 	sig = set & sigmask(SIGKILL) ? SIGKILL : (int)__ffs(set) + 1;
 	from->signal.sig[0] &= ~sigmask(sig);
+	collect_signal(sig, from);
 	return sig;
 }
 
@@ -258,7 +380,7 @@ static int kill_one(pid_t pid, int sig)
 	read_lock(&tasklist_lock);
 	p = find_task_by_vpid(pid);
 	if (p)
-		ret = sig ? do_send_sig_info(sig, p, true) : 0;
+		ret = sig ? do_send_sig_info(sig, SEND_SIG_NOINFO, p, true) : 0;
 	read_unlock(&tasklist_lock);
 	return ret;
 }
@@ -268,15 +390,16 @@ static int kill_something_info(int sig, pid_t pid)
 	struct task_struct *p;
 	int ret = -ESRCH;
 
+	struct pid *pgrp;
+
 	if (pid > 0)
 		return kill_one(pid, sig);
 	read_lock(&tasklist_lock);
+	pgrp = pid ? find_vpid(-pid) : task_pgrp(current);
 	for_each_process(p) {
-		pid_t pgrp = pid ? -pid : current->signal->pgrp;
-
-		if (pid == -1 ? p->pid > 1 && p != current && !(p->flags & PF_KTHREAD) : p->signal->pgrp == pgrp) {
+		if (pid == -1 ? p->pid > 1 && p != current && !(p->flags & PF_KTHREAD) : task_pgrp(p) == pgrp) {
 			if (sig)
-				do_send_sig_info(sig, p, true);
+				do_send_sig_info(sig, SEND_SIG_NOINFO, p, true);
 			ret = 0;
 		}
 	}

@@ -37,12 +37,21 @@ static __always_inline void csd_unlock(call_single_data_t *csd)
 	smp_store_release(&csd->node.u_flags, 0);
 }
 
-static void send_call_function_single_ipi(int cpu)
+bool call_function_single_prep_ipi(int cpu);
+void sched_ttwu_pending(void *arg);
+
+static noinline void native_send_call_func_single_ipi(int cpu)
 {
 	x2apic_send_IPI(cpu, CALL_FUNCTION_SINGLE_VECTOR);
 }
 
-static void __smp_call_single_queue(int cpu, struct llist_node *node)
+static void send_call_function_single_ipi(int cpu)
+{
+	if (call_function_single_prep_ipi(cpu))
+		native_send_call_func_single_ipi(cpu);
+}
+
+void __smp_call_single_queue(int cpu, struct llist_node *node)
 {
 	if (llist_add(node, &per_cpu(call_single_queue, cpu)))
 		send_call_function_single_ipi(cpu);
@@ -69,25 +78,42 @@ static int generic_exec_single(int cpu, call_single_data_t *csd)
 	return 0;
 }
 
-/* In order of arrival. A csd with a waiter (dst set) lives until it is unlocked; another is free before its function runs. */
+/* A csd with a waiter (dst set) lives until it is unlocked; another is free before its function runs. */
+static struct llist_node *flush_one(struct llist_node *entry)
+{
+	call_single_data_t *csd = llist_entry(entry, call_single_data_t, node.llist);
+	struct llist_node *next = entry->next;
+	smp_call_func_t func = csd->func;
+	void *info = csd->info;
+
+	if (csd->node.dst) {
+		func(info);
+		csd_unlock(csd);
+	} else {
+		csd_unlock(csd);
+		func(info);
+	}
+	return next;
+}
+
+/* In order of arrival. */
 void __flush_smp_call_function_queue(bool warn_cpu_offline)
 {
 	struct llist_node *entry = llist_reverse_order(llist_del_all(this_cpu_ptr(&call_single_queue)));
+	struct llist_node *ttwu = NULL, **tail = &ttwu;
 
 	while (entry) {
-		call_single_data_t *csd = llist_entry(entry, call_single_data_t, node.llist);
-		smp_call_func_t func = csd->func;
-		void *info = csd->info;
-
-		entry = entry->next;
-		if (csd->node.dst) {		/* a waiter: the csd lives until we unlock it */
-			func(info);
-			csd_unlock(csd);
-		} else {
-			csd_unlock(csd);
-			func(info);
+		if (llist_entry(entry, struct __call_single_node, llist)->u_flags == CSD_TYPE_TTWU) {
+			*tail = entry;			/* wake-ups all together, at the end */
+			tail = &entry->next;
+			entry = entry->next;
+			*tail = NULL;
+			continue;
 		}
+		entry = flush_one(entry);
 	}
+	if (ttwu)
+		sched_ttwu_pending(ttwu);
 }
 
 void generic_smp_call_function_single_interrupt(void)

@@ -46,7 +46,7 @@ void raise_softirq(unsigned int nr)
 #define MAX_SOFTIRQ_RESTART 10
 
 /* IRQs off on entry and exit, on while the handlers run. */
-__used void __do_softirq(void)
+static noinline void handle_softirqs(bool ksirqd)
 {
 	int max_restart = MAX_SOFTIRQ_RESTART;
 	u32 pending = local_softirq_pending();
@@ -67,6 +67,11 @@ __used void __do_softirq(void)
 	__preempt_count_sub(SOFTIRQ_OFFSET);
 	if (pending)
 		x2apic_send_IPI_self(IRQ_WORK_VECTOR);
+}
+
+__used void __do_softirq(void)
+{
+	handle_softirqs(false);
 }
 
 void do_softirq(void)
@@ -93,12 +98,24 @@ void irq_enter(void)
 	irq_enter_rcu();
 }
 
+static inline void invoke_softirq(void)
+{
+	handle_softirqs(false);		/* on the interrupt stack already */
+}
+
+/* The interrupt may have armed timers: an idle CPU looks again when it must wake. */
+static inline void tick_irq_exit(void)
+{
+	if (idle_cpu(smp_processor_id()) && !need_resched() && !in_hardirq())
+		tick_nohz_irq_exit();
+}
+
 static inline void __irq_exit_rcu(void)
 {
 	__preempt_count_sub(HARDIRQ_OFFSET);
 	if (!in_interrupt() && local_softirq_pending())
-		__do_softirq();		/* on the interrupt stack already */
-	tick_nohz_irq_exit();
+		invoke_softirq();
+	tick_irq_exit();
 }
 
 void irq_exit_rcu(void)

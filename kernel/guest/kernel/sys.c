@@ -16,7 +16,12 @@ SYSCALL_DEFINE0(gettid)
 
 SYSCALL_DEFINE0(getppid)
 {
-	return READ_ONCE(current->real_parent)->tgid;
+	pid_t pid;
+
+	rcu_read_lock();
+	pid = task_tgid_vnr(READ_ONCE(current->real_parent));
+	rcu_read_unlock();
+	return pid;
 }
 
 void __set_task_comm(struct task_struct *tsk, const char *buf, bool exec)
@@ -34,24 +39,38 @@ static struct task_struct *task_or_current(pid_t pid)
 	return pid ? find_task_by_vpid(pid) : current;
 }
 
+/* A process may move itself or a child of its session into a group of that session, or into a new one. */
 SYSCALL_DEFINE2(setpgid, pid_t, pid, pid_t, pgid)
 {
-	struct task_struct *p;
+	struct task_struct *p, *leader;
+	struct pid *pgrp;
 	int err = -ESRCH;
 
 	if (pgid < 0)
 		return -EINVAL;
 	write_lock_irq(&tasklist_lock);
 	p = task_or_current(pid);
-	if (p && (p == current || p->real_parent == current)) {
-		p->signal->pgrp = pgid ? pgid : p->pid;
-		err = 0;
+	if (!p || (p != current && p->real_parent != current))
+		goto out;
+	err = -EPERM;
+	pgrp = p->thread_pid;
+	if (task_session(p) != task_session(current) || task_session(p) == p->thread_pid)
+		goto out;
+	if (pgid && pgid != p->pid) {
+		pgrp = find_vpid(pgid);
+		leader = pid_task(pgrp, PIDTYPE_PGID);
+		if (!leader || task_session(leader) != task_session(current))
+			goto out;
 	}
+	if (task_pgrp(p) != pgrp)
+		change_pid(p, PIDTYPE_PGID, pgrp);
+	err = 0;
+out:
 	write_unlock_irq(&tasklist_lock);
 	return err;
 }
 
-SYSCALL_DEFINE1(getpgid, pid_t, pid)
+static long do_getpgid(pid_t pid, enum pid_type type)
 {
 	struct task_struct *p;
 	long ret = -ESRCH;
@@ -59,22 +78,46 @@ SYSCALL_DEFINE1(getpgid, pid_t, pid)
 	read_lock(&tasklist_lock);
 	p = task_or_current(pid);
 	if (p)
-		ret = p->signal->pgrp;
+		ret = __task_pid_nr_ns(p, type);
 	read_unlock(&tasklist_lock);
 	return ret;
 }
 
+SYSCALL_DEFINE1(getpgid, pid_t, pid)
+{
+	return do_getpgid(pid, PIDTYPE_PGID);
+}
+
+SYSCALL_DEFINE1(getsid, pid_t, pid)
+{
+	return do_getpgid(pid, PIDTYPE_SID);
+}
+
 SYSCALL_DEFINE0(getpgrp)
 {
-	return current->signal->pgrp;
+	return do_getpgid(0, PIDTYPE_PGID);
+}
+
+int ksys_setsid(void);
+int ksys_setsid(void)
+{
+	struct pid *sid = current->thread_pid;
+	int err = -EPERM;
+
+	write_lock_irq(&tasklist_lock);
+	if (!pid_task(sid, PIDTYPE_PGID) || task_pgrp(current) != sid) {
+		if (task_session(current) != sid)
+			change_pid(current, PIDTYPE_SID, sid);
+		change_pid(current, PIDTYPE_PGID, sid);
+		err = pid_vnr(sid);
+	}
+	write_unlock_irq(&tasklist_lock);
+	return err;
 }
 
 SYSCALL_DEFINE0(setsid)
 {
-	if (current->signal->pgrp == current->pid)
-		return -EPERM;
-	current->signal->session = current->signal->pgrp = current->pid;
-	return current->pid;
+	return ksys_setsid();
 }
 
 SYSCALL_DEFINE1(newuname, struct new_utsname *, name)
@@ -83,13 +126,65 @@ SYSCALL_DEFINE1(newuname, struct new_utsname *, name)
 }
 
 struct tms { long tms_utime, tms_stime, tms_cutime, tms_cstime; };
-#define nsec_to_clock_t(n) ((long)((n) / (NSEC_PER_SEC / 100)))
+long nsec_to_clock_t(u64 n);
+noinline long nsec_to_clock_t(u64 n)
+{
+	return n / (NSEC_PER_SEC / 100);
+}
+
+void task_cputime(struct task_struct *t, u64 *utime, u64 *stime);
+noinline void task_cputime(struct task_struct *t, u64 *utime, u64 *stime)
+{
+	*utime = t->utime;
+	*stime = t->stime;
+}
+
+/* All threads of the group, the dead ones as far as they have been added up. */
+static noinline void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *stime)
+{
+	struct task_struct *t;
+
+	task_cputime(tsk->group_leader, utime, stime);
+	list_for_each_entry(t, &tsk->group_leader->thread_group, thread_group) {
+		u64 u, s;
+
+		task_cputime(t, &u, &s);
+		*utime += u;
+		*stime += s;
+	}
+}
+
+/* Ticks only sample: the sum is put right by the scheduler's exact account, split in the ticks' proportion. */
+static noinline void cputime_adjust(u64 rtime, u64 *utime, u64 *stime)
+{
+	u64 sum = *utime + *stime;
+
+	if (!*stime) {
+		*utime = rtime;
+	} else if (!*utime) {
+		*stime = rtime;
+	} else {
+		*stime = *stime / 1000 * (rtime / 1000) / (sum / 1000) * 1000;
+		*utime = rtime - *stime;
+	}
+}
+
+void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st);
+void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st)
+{
+	thread_group_cputime(p, ut, st);
+	cputime_adjust(p->se.sum_exec_runtime, ut, st);
+}
 
 SYSCALL_DEFINE1(times, struct tms *, tbuf)
 {
 	struct signal_struct *sig = current->signal;
-	struct tms t = { nsec_to_clock_t(current->utime), nsec_to_clock_t(current->stime), nsec_to_clock_t(sig->cutime),
-			 nsec_to_clock_t(sig->cstime) };
+	struct tms t = { .tms_cutime = nsec_to_clock_t(sig->cutime), .tms_cstime = nsec_to_clock_t(sig->cstime) };
+	u64 utime, stime;
+
+	thread_group_cputime_adjusted(current, &utime, &stime);
+	t.tms_utime = nsec_to_clock_t(utime);
+	t.tms_stime = nsec_to_clock_t(stime);
 
 	if (tbuf && copy_to_user(tbuf, &t, sizeof(t)))
 		return -EFAULT;
@@ -177,4 +272,49 @@ SYSCALL_DEFINE1(sysinfo, struct sysinfo_user *, info)
 		v.procs++;
 	read_unlock(&tasklist_lock);
 	return copy_to_user(info, &v, sizeof(v)) ? -EFAULT : 0;
+}
+
+static noinline int do_prlimit(struct task_struct *tsk, unsigned int resource, struct rlimit *new_rlim, struct rlimit *old_rlim)
+{
+	struct rlimit *rlim;
+	int retval = 0;
+
+	if (resource >= RLIM_NLIMITS || (new_rlim && new_rlim->rlim_cur > new_rlim->rlim_max))
+		return -EINVAL;
+	rlim = tsk->signal->rlim + resource;
+	task_lock(tsk->group_leader);
+	if (old_rlim)
+		*old_rlim = *rlim;
+	if (new_rlim)
+		*rlim = *new_rlim;
+	task_unlock(tsk->group_leader);
+	return retval;
+}
+
+SYSCALL_DEFINE4(prlimit64, pid_t, pid, unsigned int, resource, const struct rlimit *, new_rlim, struct rlimit *, old_rlim)
+{
+	struct rlimit old, new;
+	int ret;
+
+	if (pid && pid != current->tgid)
+		return find_task_by_vpid(pid) ? -EPERM : -ESRCH;
+	if (new_rlim && copy_from_user(&new, new_rlim, sizeof(new)))
+		return -EFAULT;
+	ret = do_prlimit(current, resource, new_rlim ? &new : NULL, &old);
+	return !ret && old_rlim && copy_to_user(old_rlim, &old, sizeof(old)) ? -EFAULT : ret;
+}
+
+SYSCALL_DEFINE2(getrlimit, unsigned int, resource, struct rlimit *, rlim)
+{
+	struct rlimit value;
+	int ret = do_prlimit(current, resource, NULL, &value);
+
+	return !ret && copy_to_user(rlim, &value, sizeof(value)) ? -EFAULT : ret;
+}
+
+SYSCALL_DEFINE2(setrlimit, unsigned int, resource, struct rlimit *, rlim)
+{
+	struct rlimit new;
+
+	return copy_from_user(&new, rlim, sizeof(new)) ? -EFAULT : do_prlimit(current, resource, &new, NULL);
 }

@@ -32,37 +32,69 @@ void pgd_free(struct mm_struct *mm, pgd_t *pgd)
 	free_page((unsigned long)pgd);
 }
 
-/* One level: the entry's table, allocated when missing. */
-static unsigned long *table_alloc(struct mm_struct *mm, unsigned long *entry)
+/* Puts a new table into an empty entry; who comes second gives his back. */
+static __always_inline void install_table(struct mm_struct *mm, unsigned long *entry, unsigned long table)
 {
-	if (!(*entry & _PAGE_PRESENT)) {
-		unsigned long new = get_zeroed_page(GFP_KERNEL_ACCOUNT);
-
-		if (!new)
-			return NULL;
-		spin_lock(&mm->page_table_lock);
-		if (*entry & _PAGE_PRESENT)
-			free_page(new);
-		else
-			WRITE_ONCE(*entry, __pa(new) | _PAGE_TABLE);
-		spin_unlock(&mm->page_table_lock);
-	}
-	return next_table(*entry);
+	spin_lock(&mm->page_table_lock);
+	if (*entry & _PAGE_PRESENT)
+		free_page(table);
+	else
+		WRITE_ONCE(*entry, __pa(table) | _PAGE_TABLE);
+	spin_unlock(&mm->page_table_lock);
 }
 
-static noinline unsigned long *__pmd_alloc(struct mm_struct *mm, unsigned long addr)
+static noinline int __pud_alloc(struct mm_struct *mm, unsigned long *pgd, unsigned long address)
 {
-	unsigned long *pud = table_alloc(mm, pgd_offset(mm, addr)), *pmd;
+	unsigned long new = get_zeroed_page(GFP_KERNEL_ACCOUNT);
 
-	if (!pud)
-		return NULL;
-	pmd = table_alloc(mm, pud + (addr >> 30 & 511));
-	return pmd ? pmd + (addr >> 21 & 511) : NULL;
+	if (!new)
+		return -ENOMEM;
+	install_table(mm, pgd, new);
+	return 0;
+}
+
+static noinline int __pmd_alloc(struct mm_struct *mm, unsigned long *pud, unsigned long address)
+{
+	struct page *new = alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO, 0);
+
+	if (!new)
+		return -ENOMEM;
+	install_table(mm, pud, (unsigned long)page_address(new));
+	return 0;
+}
+
+static noinline struct page *pte_alloc_one(struct mm_struct *mm)
+{
+	return alloc_pages(GFP_KERNEL_ACCOUNT | __GFP_ZERO, 0);
+}
+
+static noinline void pmd_install(struct mm_struct *mm, pmd_t *pmd, struct page **pte)
+{
+	install_table(mm, &pmd->pmd, (unsigned long)page_address(*pte));
+	*pte = NULL;
 }
 
 int __pte_alloc(struct mm_struct *mm, pmd_t *pmd)
 {
-	return table_alloc(mm, &pmd->pmd) ? 0 : -ENOMEM;
+	struct page *new = pte_alloc_one(mm);
+
+	if (!new)
+		return -ENOMEM;
+	pmd_install(mm, pmd, &new);
+	return 0;
+}
+
+/* The pmd entry's place; the tables above it are made when missing. */
+static inline pmd_t *pmd_alloc_addr(struct mm_struct *mm, unsigned long addr)
+{
+	unsigned long *pgd = pgd_offset(mm, addr), *pud;
+
+	if (!(*pgd & _PAGE_PRESENT) && __pud_alloc(mm, pgd, addr))
+		return NULL;
+	pud = next_table(*pgd) + (addr >> 30 & 511);
+	if (!(*pud & _PAGE_PRESENT) && __pmd_alloc(mm, pud, addr))
+		return NULL;
+	return (pmd_t *)(next_table(*pud) + (addr >> 21 & 511));
 }
 
 /* The pte's place, or NULL when a table is missing. */
@@ -105,29 +137,80 @@ static bool set_pte_if_unchanged(struct vm_fault *vmf, pte_t entry)
 	return true;
 }
 
+static noinline struct page *vma_alloc_folio(gfp_t gfp, int order, struct vm_area_struct *vma, unsigned long addr)
+{
+	return __alloc_pages(gfp, order, 0, NULL);
+}
+
+/* The task counts for itself; the mm's counter, which others share, is brought up to date now and then. */
+static noinline void add_mm_counter_fast(struct mm_struct *mm, long val)
+{
+	if (likely(current->mm == mm))
+		current->rss_delta += val;
+	else
+		atomic_long_add(val, &mm->rss);
+}
+
+void sync_mm_rss(struct mm_struct *mm)
+{
+	if (current->rss_delta)
+		atomic_long_add(current->rss_delta, &mm->rss);
+	current->rss_delta = 0;
+}
+
+#define TASK_RSS_EVENTS_THRESH 64
+static void check_sync_rss_stat(struct task_struct *task)
+{
+	if (unlikely(task->rss_delta > TASK_RSS_EVENTS_THRESH))
+		sync_mm_rss(task->mm);
+}
+
+/* The page's first mapping: it is anonymous and ours alone. index = its place in the area, as for file pages. */
+static noinline void page_add_new_anon_rmap(struct page *page, struct vm_area_struct *vma, unsigned long address)
+{
+	page->flags |= BIT(PG_anon) | BIT(PG_swapbacked);
+	page->index = ((address - vma->vm_start) >> PAGE_SHIFT) + vma->vm_pgoff;
+	atomic_set(&page->_mapcount, 1);
+}
+
+static noinline void page_add_file_rmap(struct page *page)
+{
+	atomic_inc(&page->_mapcount);
+}
+
+static noinline void page_remove_rmap(struct page *page)
+{
+	atomic_dec(&page->_mapcount);
+}
+
+/* The struct page behind an entry, NULL for frames that have none to count. */
+static noinline struct page *vm_normal_page(struct vm_area_struct *vma, unsigned long addr, pte_t pte)
+{
+	return pte_pfn(pte) < max_pfn ? pte_page(pte) : NULL;
+}
+
 static noinline vm_fault_t do_anonymous_page(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct mm_struct *mm = vma->vm_mm;
-	struct page *page = alloc_page(GFP_HIGHUSER_MOVABLE);
+	struct page *page = vma_alloc_folio(GFP_HIGHUSER_MOVABLE, 0, vma, vmf->address);
 	pte_t entry;
 	bool won;
 
 	if (!page)
 		return VM_FAULT_OOM;
 	clear_user_highpage(page, vmf->address);
-	set_bit(PG_anon, &page->flags);
 	entry = maybe_mkwrite(mk_pte(page, vma->vm_page_prot), vma);
 	if (vma->vm_flags & VM_WRITE)
 		entry.pte |= _PAGE_DIRTY;
 	spin_lock(&mm->page_table_lock);
 	won = set_pte_if_unchanged(vmf, entry);
-	if (won)
-		atomic_inc(&page->_mapcount);
+	if (won) {
+		add_mm_counter_fast(mm, 1);
+		page_add_new_anon_rmap(page, vma, vmf->address);
+	}
 	spin_unlock(&mm->page_table_lock);
-	if (won)
-		atomic_long_inc(&mm->rss);
-	else
+	if (!won)
 		put_page(page);
 	return 0;
 }
@@ -136,7 +219,7 @@ static noinline vm_fault_t wp_page_copy(struct vm_fault *vmf, struct page *old_p
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct mm_struct *mm = vma->vm_mm;
-	struct page *new_page = alloc_page(GFP_HIGHUSER_MOVABLE);
+	struct page *new_page = vma_alloc_folio(GFP_HIGHUSER_MOVABLE, 0, vma, vmf->address);
 	bool won;
 
 	if (!new_page) {
@@ -144,12 +227,11 @@ static noinline vm_fault_t wp_page_copy(struct vm_fault *vmf, struct page *old_p
 		return VM_FAULT_OOM;
 	}
 	copy_user_highpage(new_page, old_page, vmf->address);
-	set_bit(PG_anon, &new_page->flags);
 	spin_lock(&mm->page_table_lock);
 	won = set_pte_if_unchanged(vmf, (pte_t){ maybe_mkwrite(mk_pte(new_page, vma->vm_page_prot), vma).pte | _PAGE_DIRTY | _PAGE_ACCESSED });
 	if (won) {
-		atomic_inc(&new_page->_mapcount);
-		atomic_dec(&old_page->_mapcount);
+		page_add_new_anon_rmap(new_page, vma, vmf->address);
+		page_remove_rmap(old_page);
 	}
 	spin_unlock(&mm->page_table_lock);
 	if (won) {
@@ -190,7 +272,7 @@ static noinline vm_fault_t do_wp_page(struct vm_fault *vmf)
 	return wp_page_copy(vmf, page);
 }
 
-static vm_fault_t __do_fault(struct vm_fault *vmf)
+static noinline vm_fault_t __do_fault(struct vm_fault *vmf)
 {
 	return vmf->vma->vm_ops->fault(vmf);
 }
@@ -211,9 +293,12 @@ static noinline vm_fault_t finish_fault(struct vm_fault *vmf, struct page *page)
 		put_page(page);
 		return 0;
 	}
-	atomic_inc(&page->_mapcount);
+	add_mm_counter_fast(mm, 1);
+	if (vmf->cow_page)
+		page_add_new_anon_rmap(page, vma, vmf->address);
+	else
+		page_add_file_rmap(page);
 	spin_unlock(&mm->page_table_lock);
-	atomic_long_inc(&mm->rss);
 	return 0;
 }
 
@@ -226,7 +311,7 @@ static noinline vm_fault_t do_read_fault(struct vm_fault *vmf)
 
 static noinline vm_fault_t do_cow_fault(struct vm_fault *vmf)
 {
-	struct page *cow = alloc_page(GFP_HIGHUSER_MOVABLE);
+	struct page *cow = vma_alloc_folio(GFP_HIGHUSER_MOVABLE, 0, vmf->vma, vmf->address);
 	vm_fault_t ret;
 
 	if (!cow)
@@ -237,7 +322,7 @@ static noinline vm_fault_t do_cow_fault(struct vm_fault *vmf)
 		return ret;
 	}
 	copy_user_highpage(cow, vmf->page, vmf->address);
-	set_bit(PG_anon, &cow->flags);
+	vmf->cow_page = cow;
 	put_page(vmf->page);
 	return finish_fault(vmf, cow);
 }
@@ -286,7 +371,7 @@ static noinline vm_fault_t __handle_mm_fault(struct vm_area_struct *vma, unsigne
 		.pgoff = ((address - vma->vm_start) >> PAGE_SHIFT) + vma->vm_pgoff,
 	};
 
-	vmf.pmd = (pmd_t *)__pmd_alloc(vma->vm_mm, address);
+	vmf.pmd = pmd_alloc_addr(vma->vm_mm, address);
 	if (!vmf.pmd)
 		return VM_FAULT_OOM;
 	return handle_pte_fault(&vmf);
@@ -296,11 +381,28 @@ vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long address, un
 {
 	KSCOPE_TRUTH(handle_mm_fault);
 	__set_current_state(TASK_RUNNING);
+	check_sync_rss_stat(current);
 	return __handle_mm_fault(vma, address, flags);
 }
 
+/* One entry, both tables locked. */
+static __always_inline void copy_present_pte(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma, pte_t *dst, pte_t *src,
+					     unsigned long addr, bool cow)
+{
+	struct page *page = vm_normal_page(src_vma, addr, *src);
+
+	if (page) {
+		get_page(page);
+		atomic_inc(&page->_mapcount);
+		atomic_long_inc(&dst_vma->vm_mm->rss);
+	}
+	if (cow)
+		src->pte &= ~_PAGE_RW;
+	set_pte(dst, *src);
+}
+
 /* fork: the child gets the parent's entries; private writable ones become read-only in both. */
-static noinline int copy_pte_range(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma, unsigned long addr, unsigned long end)
+static int copy_pte_range(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma, unsigned long addr, unsigned long end)
 {
 	struct mm_struct *src_mm = src_vma->vm_mm, *dst_mm = dst_vma->vm_mm;
 	bool cow = (src_vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == VM_MAYWRITE;
@@ -309,32 +411,35 @@ static noinline int copy_pte_range(struct vm_area_struct *dst_vma, struct vm_are
 
 	if (!src)
 		return 0;
-	pmd = (pmd_t *)__pmd_alloc(dst_mm, addr);
-	if (!pmd || __pte_alloc(dst_mm, pmd))
+	pmd = pmd_alloc_addr(dst_mm, addr);
+	if (!pmd || (!(pmd->pmd & _PAGE_PRESENT) && __pte_alloc(dst_mm, pmd)))
 		return -ENOMEM;
 	dst = (pte_t *)next_table(pmd->pmd) + (addr >> PAGE_SHIFT & 511);
+	spin_lock(&dst_mm->page_table_lock);
 	spin_lock(&src_mm->page_table_lock);
 	for (; addr < end; addr += PAGE_SIZE, src++, dst++) {
-		struct page *page;
-
-		if (!pte_present(*src))
-			continue;
-		page = pte_page(*src);
-		if (cow)
-			src->pte &= ~_PAGE_RW;
-		get_page(page);
-		atomic_inc(&page->_mapcount);
-		set_pte(dst, *src);
-		atomic_long_inc(&dst_mm->rss);
+		if (pte_present(*src))
+			copy_present_pte(dst_vma, src_vma, dst, src, addr, cow);
 	}
 	spin_unlock(&src_mm->page_table_lock);
+	spin_unlock(&dst_mm->page_table_lock);
+	cond_resched();
 	return 0;
+}
+
+/* A file's pages need no copying: the child can fault them in, unless it has private copies of some. */
+static bool vma_needs_copy(struct vm_area_struct *src_vma)
+{
+	return !src_vma->vm_file || (src_vma->vm_flags & (VM_SHARED | VM_WRITE)) == VM_WRITE;
 }
 
 int copy_page_range(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma)
 {
 	unsigned long addr = src_vma->vm_start, next;
 
+	if (!vma_needs_copy(src_vma))
+		return 0;
+	might_sleep();
 	for (; addr < src_vma->vm_end; addr = next) {
 		next = min(ALIGN_DOWN(addr, 0x200000UL) + 0x200000UL, src_vma->vm_end);
 		if (copy_pte_range(dst_vma, src_vma, addr, next))
@@ -343,70 +448,100 @@ int copy_page_range(struct vm_area_struct *dst_vma, struct vm_area_struct *src_v
 	return 0;
 }
 
-/* Clears entries; the pages are freed by the caller's list after the TLB flush (mmu_gather). */
-static noinline unsigned long zap_pte_range(struct vm_area_struct *vma, unsigned long addr, unsigned long end, struct page **batch)
+static void zap_pte_range(struct mmu_gather *tlb, struct vm_area_struct *vma, unsigned long addr, unsigned long end)
 {
 	struct mm_struct *mm = vma->vm_mm;
 	pte_t *pte = pte_lookup(mm, addr);
-	unsigned long n = 0;
+	long zapped = 0;
 
 	if (!pte)
-		return 0;
+		return;
 	spin_lock(&mm->page_table_lock);
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
+		struct page *page;
+
 		if (!pte_present(*pte))
 			continue;
-		batch[n] = pte_page(*pte);
-		atomic_dec(&batch[n++]->_mapcount);
+		page = vm_normal_page(vma, addr, *pte);
 		set_pte(pte, (pte_t){ 0 });
+		if (page) {
+			page_remove_rmap(page);
+			tlb_remove_page(tlb, page, addr);
+			zapped++;
+		}
 	}
 	spin_unlock(&mm->page_table_lock);
-	return n;
+	atomic_long_add(-zapped, &mm->rss);
 }
 
-void unmap_page_range(struct vm_area_struct *vma, unsigned long addr, unsigned long end)
+static noinline void unmap_page_range(struct mmu_gather *tlb, struct vm_area_struct *vma, unsigned long addr, unsigned long end)
 {
-	struct page **batch = (struct page **)__get_free_page(GFP_KERNEL);
-	struct mm_struct *mm = vma->vm_mm;
-	unsigned long next, n;
+	unsigned long next;
 
 	for (; addr < end; addr = next) {
 		next = min(ALIGN_DOWN(addr, 0x200000UL) + 0x200000UL, end);
-		n = zap_pte_range(vma, addr, next, batch);
-		if (!n)
+		zap_pte_range(tlb, vma, addr, next);
+		cond_resched();
+	}
+}
+
+static noinline void unmap_single_vma(struct mmu_gather *tlb, struct vm_area_struct *vma, unsigned long start_addr, unsigned long end_addr)
+{
+	unsigned long start = max(vma->vm_start, start_addr), end = min(vma->vm_end, end_addr);
+
+	if (start < end)
+		unmap_page_range(tlb, vma, start, end);
+}
+
+void unmap_vmas(struct mmu_gather *tlb, struct list_head *vmas, unsigned long start_addr, unsigned long end_addr)
+{
+	struct vm_area_struct *vma;
+
+	might_sleep();
+	list_for_each_entry(vma, vmas, vm_list)
+		unmap_single_vma(tlb, vma, start_addr, end_addr);
+}
+
+/*
+ * Frees the tables below table (level 3 = pgd … 1 = pmd) that map addr … end and nothing outside floor … ceiling, where no
+ * area is left.
+ */
+static void free_table_range(struct mmu_gather *tlb, unsigned long *table, int level, unsigned long addr, unsigned long end,
+			     unsigned long floor, unsigned long ceiling)
+{
+	int shift = 12 + 9 * level;
+	unsigned long span = 1UL << shift, at;
+
+	for (at = ALIGN_DOWN(addr, span); at < end; at += span) {
+		unsigned long *entry = table + (at >> shift & 511);
+
+		if (!(*entry & _PAGE_PRESENT))
 			continue;
-		if (atomic_read(&mm->mm_users))
-			flush_tlb_mm_range(mm, addr, next, PAGE_SHIFT, false);
-		atomic_long_add(-n, &mm->rss);
-		while (n)
-			put_page(batch[--n]);
-	}
-	free_page((unsigned long)batch);
-}
+		if (level > 1)
+			free_table_range(tlb, next_table(*entry), level - 1, max(addr, at), min(end, at + span), floor, ceiling);
+		if (at >= floor && at + span <= ceiling) {
+			unsigned long *child = next_table(*entry);
 
-static void free_table(unsigned long *table, int level)
-{
-	int i;
-
-	for (i = 0; level && i < 512; i++) {
-		if (table[i] & _PAGE_PRESENT)
-			free_table(next_table(table[i]), level - 1);
-	}
-	free_page((unsigned long)table);
-}
-
-/* The whole user half, at exit: no VMA is left. */
-void free_pgtables(struct mm_struct *mm, unsigned long start, unsigned long end)
-{
-	unsigned long *pgd = (unsigned long *)mm->pgd;
-	int i;
-
-	flush_tlb_mm(mm);
-	for (i = 0; i < 256; i++) {
-		if (pgd[i] & _PAGE_PRESENT) {
-			free_table(next_table(pgd[i]), 2);
-			pgd[i] = 0;
+			WRITE_ONCE(*entry, 0UL);
+			tlb_remove_table(tlb, virt_to_page(child), at);
 		}
+	}
+}
+
+static noinline void free_pgd_range(struct mmu_gather *tlb, unsigned long addr, unsigned long end, unsigned long floor, unsigned long ceiling)
+{
+	free_table_range(tlb, (unsigned long *)tlb->mm->pgd, 3, addr, end, floor, ceiling);
+}
+
+/* vmas: what has been unmapped, in order. */
+void free_pgtables(struct mmu_gather *tlb, struct list_head *vmas, unsigned long floor, unsigned long ceiling)
+{
+	struct vm_area_struct *vma;
+
+	list_for_each_entry(vma, vmas, vm_list) {
+		bool last = list_is_last(&vma->vm_list, vmas);
+
+		free_pgd_range(tlb, vma->vm_start, vma->vm_end, floor, last ? ceiling : list_next_entry(vma, vm_list)->vm_start);
 	}
 }
 
@@ -416,7 +551,7 @@ long get_user_pages_remote(struct mm_struct *mm, unsigned long start, unsigned l
 	unsigned long i;
 
 	for (i = 0; i < nr_pages; i++, start += PAGE_SIZE) {
-		struct vm_area_struct *vma = find_vma(mm, start);
+		struct vm_area_struct *vma = find_vma(mm, start);	/* find_extend_vma */
 		bool write = gup_flags & FOLL_WRITE;
 		pte_t *pte;
 

@@ -7,7 +7,7 @@
 static struct kmem_cache *vm_area_cachep;
 #define MAX_MAP_COUNT 65530
 
-struct vm_area_struct *vm_area_alloc(struct mm_struct *mm)
+noinline struct vm_area_struct *vm_area_alloc(struct mm_struct *mm)
 {
 	struct vm_area_struct *vma = kmem_cache_zalloc(vm_area_cachep, GFP_KERNEL);
 
@@ -18,7 +18,19 @@ struct vm_area_struct *vm_area_alloc(struct mm_struct *mm)
 	return vma;
 }
 
-void vm_area_free(struct vm_area_struct *vma)
+/* A copy for a fork or a split: the caller sets what differs. */
+noinline struct vm_area_struct *vm_area_dup(struct vm_area_struct *orig)
+{
+	struct vm_area_struct *new = kmem_cache_alloc(vm_area_cachep, GFP_KERNEL);
+
+	if (new) {
+		*new = *orig;
+		INIT_LIST_HEAD(&new->vm_list);
+	}
+	return new;
+}
+
+noinline void vm_area_free(struct vm_area_struct *vma)
 {
 	kmem_cache_free(vm_area_cachep, vma);
 }
@@ -61,24 +73,55 @@ static bool range_is_free(struct mm_struct *mm, unsigned long start, unsigned lo
 	return !vma || vma->vm_start >= end;
 }
 
-static void vma_link(struct mm_struct *mm, struct vm_area_struct *vma)
+/* What kind of memory grows or shrinks by npages. */
+static noinline void vm_stat_account(struct mm_struct *mm, unsigned long flags, long npages)
+{
+	mm->total_vm += npages;
+	if (flags & VM_GROWSDOWN)
+		mm->stack_vm += npages;
+	else if ((flags & (VM_WRITE | VM_SHARED)) == VM_WRITE)
+		mm->data_vm += npages;
+}
+
+static noinline void vma_mas_store(struct mm_struct *mm, struct vm_area_struct *vma)
 {
 	struct vm_area_struct *next = find_vma(mm, vma->vm_start);
 
 	list_add_tail(&vma->vm_list, next ? &next->vm_list : &mm->mmap);
 	mm->map_count++;
-	mm->total_vm += (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;
+	vm_stat_account(mm, vma->vm_flags, (vma->vm_end - vma->vm_start) >> PAGE_SHIFT);
+}
+
+/* Overcommit's heuristic mode: only the hopeless is refused. */
+static noinline int __vm_enough_memory(struct mm_struct *mm, long pages)
+{
+	return (unsigned long)pages > totalram_pages() ? -ENOMEM : 0;
+}
+
+static noinline int security_vm_enough_memory_mm(struct mm_struct *mm, long pages)
+{
+	return __vm_enough_memory(mm, pages);
+}
+
+static noinline int vma_link(struct mm_struct *mm, struct vm_area_struct *vma)
+{
+	vma_mas_store(mm, vma);
+	return 0;
 }
 
 int insert_vm_struct(struct mm_struct *mm, struct vm_area_struct *vma)
 {
 	if (!range_is_free(mm, vma->vm_start, vma->vm_end))
 		return -ENOMEM;
-	vma_link(mm, vma);
-	return 0;
+	if (!vma->vm_file && security_vm_enough_memory_mm(mm, (vma->vm_end - vma->vm_start) >> PAGE_SHIFT))
+		return -ENOMEM;
+	return vma_link(mm, vma);
 }
 
-#define STACK_RLIMIT (8UL << 20)
+static noinline bool may_expand_vm(struct mm_struct *mm, unsigned long flags, unsigned long npages)
+{
+	return mm->total_vm + npages <= TASK_SIZE >> PAGE_SHIFT;
+}
 
 int expand_stack(struct vm_area_struct *vma, unsigned long address)
 {
@@ -88,7 +131,7 @@ int expand_stack(struct vm_area_struct *vma, unsigned long address)
 	address &= PAGE_MASK;
 	if (address < 65536)
 		return -EPERM;
-	if (vma->vm_end - address > STACK_RLIMIT)
+	if (vma->vm_end - address > current->signal->rlim[RLIMIT_STACK].rlim_cur)
 		return -ENOMEM;
 	spin_lock(&mm->page_table_lock);
 	if (address < vma->vm_start) {
@@ -97,7 +140,7 @@ int expand_stack(struct vm_area_struct *vma, unsigned long address)
 		if (prev && prev->vm_end + 256 * PAGE_SIZE > address) {
 			error = -ENOMEM;	/* the guard gap */
 		} else {
-			mm->total_vm += (vma->vm_start - address) >> PAGE_SHIFT;
+			vm_stat_account(mm, vma->vm_flags, (vma->vm_start - address) >> PAGE_SHIFT);
 			vma->vm_pgoff -= (vma->vm_start - address) >> PAGE_SHIFT;
 			vma->vm_start = address;
 		}
@@ -106,22 +149,16 @@ int expand_stack(struct vm_area_struct *vma, unsigned long address)
 	return error;
 }
 
-/* Top down from mmap_base. */
-static unsigned long get_unmapped_area(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned long flags)
+static noinline unsigned long get_mmap_base(int is_legacy)
+{
+	return current->mm->mmap_base;
+}
+
+/* The highest hole of len bytes below high. */
+static noinline unsigned long vm_unmapped_area(struct mm_struct *mm, unsigned long len, unsigned long high)
 {
 	struct vm_area_struct *vma;
-	unsigned long high = mm->mmap_base;
 
-	if (len > TASK_SIZE)
-		return -ENOMEM;
-	if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
-		if (addr & ~PAGE_MASK || addr > TASK_SIZE - len)
-			return addr & ~PAGE_MASK ? -EINVAL : -ENOMEM;
-		return addr;
-	}
-	addr = PAGE_ALIGN(addr);
-	if (addr >= 65536 && addr <= TASK_SIZE - len && range_is_free(mm, addr, addr + len))
-		return addr;
 	list_for_each_entry_reverse(vma, &mm->mmap, vm_list) {
 		if (vma->vm_start >= high)
 			continue;
@@ -132,29 +169,72 @@ static unsigned long get_unmapped_area(struct mm_struct *mm, unsigned long addr,
 	return high >= len + 65536 ? high - len : -ENOMEM;
 }
 
-static void remove_vma(struct vm_area_struct *vma)
+static noinline unsigned long arch_get_unmapped_area_topdown(struct file *filp, unsigned long addr, unsigned long len, unsigned long pgoff,
+							     unsigned long flags)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))
+		return addr;
+	addr = PAGE_ALIGN(addr);
+	if (addr >= 65536 && addr <= TASK_SIZE - len && range_is_free(mm, addr, addr + len))
+		return addr;
+	return vm_unmapped_area(mm, len, get_mmap_base(0));
+}
+
+/* mmap_min_addr: page 0 and what is near stays unmapped, so that null pointers fault. */
+static noinline int cap_mmap_addr(unsigned long addr)
+{
+	return addr < 65536 ? -EPERM : 0;
+}
+
+static noinline int security_mmap_addr(unsigned long addr)
+{
+	return cap_mmap_addr(addr);
+}
+
+static noinline unsigned long get_unmapped_area(struct file *file, unsigned long addr, unsigned long len, unsigned long pgoff,
+						unsigned long flags)
+{
+	int error;
+
+	if (len > TASK_SIZE)
+		return -ENOMEM;
+	addr = arch_get_unmapped_area_topdown(file, addr, len, pgoff, flags);
+	if (IS_ERR_VALUE(addr))
+		return addr;
+	if (addr > TASK_SIZE - len)
+		return -ENOMEM;
+	if (offset_in_page(addr))
+		return -EINVAL;
+	error = security_mmap_addr(addr);
+	return error ? error : addr;
+}
+
+static noinline void vma_close(struct vm_area_struct *vma)
 {
 	if (vma->vm_ops && vma->vm_ops->close)
 		vma->vm_ops->close(vma);
+}
+
+static __always_inline void remove_vma(struct vm_area_struct *vma)
+{
+	might_sleep();
+	vma_close(vma);
 	if (vma->vm_file)
 		fput(vma->vm_file);
 	list_del(&vma->vm_list);
-	vma->vm_mm->map_count--;
-	vma->vm_mm->total_vm -= (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;
 	vm_area_free(vma);
 }
 
 /* Cuts vma at addr; the upper part becomes an area of its own. */
-static int __split_vma(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long addr)
+static noinline int __split_vma(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long addr)
 {
 	struct vm_area_struct *new;
 
-	if (mm->map_count >= MAX_MAP_COUNT)
-		return -ENOMEM;
-	new = vm_area_alloc(mm);
+	new = vm_area_dup(vma);
 	if (!new)
 		return -ENOMEM;
-	*new = *vma;
 	new->vm_start = addr;
 	new->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
 	vma->vm_end = addr;
@@ -167,34 +247,68 @@ static int __split_vma(struct mm_struct *mm, struct vm_area_struct *vma, unsigne
 	return 0;
 }
 
+static noinline int split_vma(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long addr)
+{
+	if (mm->map_count >= MAX_MAP_COUNT)
+		return -ENOMEM;
+	return __split_vma(mm, vma, addr);
+}
+
 /* Makes start and end borders of areas. */
 static int split_range(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma = vma_lookup(mm, start);
 
-	if (vma && vma->vm_start < start && __split_vma(mm, vma, start))
+	if (vma && vma->vm_start < start && split_vma(mm, vma, start))
 		return -ENOMEM;
 	vma = vma_lookup(mm, end);
-	if (vma && vma->vm_start < end && __split_vma(mm, vma, end))
+	if (vma && vma->vm_start < end && split_vma(mm, vma, end))
 		return -ENOMEM;
 	return 0;
 }
 
-static void unmap_region(struct mm_struct *mm, unsigned long start, unsigned long end)
+/* vmas have been taken off the list; prev and next are the neighbours' borders. */
+static noinline void unmap_region(struct mm_struct *mm, struct list_head *vmas, unsigned long start, unsigned long end, unsigned long prev,
+				  unsigned long next)
 {
-	struct vm_area_struct *vma, *next;
+	struct mmu_gather tlb;
 
-	list_for_each_entry_safe(vma, next, &mm->mmap, vm_list) {
-		if (vma->vm_end <= start)
-			continue;
-		if (vma->vm_start >= end)
-			break;
-		unmap_page_range(vma, vma->vm_start, vma->vm_end);
-		remove_vma(vma);
-	}
+	tlb_gather_mmu(&tlb, mm);
+	unmap_vmas(&tlb, vmas, start, end);
+	free_pgtables(&tlb, vmas, prev, next);
+	tlb_finish_mmu(&tlb);
 }
 
-int do_munmap(struct mm_struct *mm, unsigned long start, size_t len)
+static noinline int do_mas_align_munmap(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	struct vm_area_struct *vma, *n;
+	unsigned long prev = 0, next = TASK_SIZE_MAX + PAGE_SIZE;
+	LIST_HEAD(detached);
+
+	if (split_range(mm, start, end))
+		return -ENOMEM;
+	list_for_each_entry_safe(vma, n, &mm->mmap, vm_list) {
+		if (vma->vm_end <= start) {
+			prev = vma->vm_end;
+			continue;
+		}
+		if (vma->vm_start >= end) {
+			next = vma->vm_start;
+			break;
+		}
+		list_move_tail(&vma->vm_list, &detached);
+		mm->map_count--;
+		vm_stat_account(mm, vma->vm_flags, -(long)((vma->vm_end - vma->vm_start) >> PAGE_SHIFT));
+	}
+	if (list_empty(&detached))
+		return 0;
+	unmap_region(mm, &detached, start, end, prev, next);
+	list_for_each_entry_safe(vma, n, &detached, vm_list)
+		remove_vma(vma);
+	return 0;
+}
+
+static noinline int do_mas_munmap(struct mm_struct *mm, unsigned long start, size_t len)
 {
 	unsigned long end;
 
@@ -203,10 +317,14 @@ int do_munmap(struct mm_struct *mm, unsigned long start, size_t len)
 	end = start + PAGE_ALIGN(len);
 	if (end == start)
 		return -EINVAL;
-	if (split_range(mm, start, end))
-		return -ENOMEM;
-	unmap_region(mm, start, end);
-	return 0;
+	if (range_is_free(mm, start, end))
+		return 0;
+	return do_mas_align_munmap(mm, start, end);
+}
+
+int do_munmap(struct mm_struct *mm, unsigned long start, size_t len)
+{
+	return do_mas_munmap(mm, start, len);
 }
 
 static noinline int __vm_munmap(unsigned long start, size_t len)
@@ -216,7 +334,7 @@ static noinline int __vm_munmap(unsigned long start, size_t len)
 
 	if (mmap_write_lock_killable(mm))
 		return -EINTR;
-	ret = do_munmap(mm, start, len);
+	ret = do_mas_munmap(mm, start, len);
 	mmap_write_unlock(mm);
 	return ret;
 }
@@ -226,6 +344,11 @@ int vm_munmap(unsigned long start, size_t len)
 	return __vm_munmap(start, len);
 }
 
+static noinline void vma_set_page_prot(struct vm_area_struct *vma)
+{
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
+}
+
 static noinline unsigned long mmap_region(struct file *file, unsigned long addr, unsigned long len, unsigned long vm_flags,
 					  unsigned long pgoff)
 {
@@ -233,9 +356,12 @@ static noinline unsigned long mmap_region(struct file *file, unsigned long addr,
 	struct vm_area_struct *vma;
 	int error;
 
-	error = do_munmap(mm, addr, len);
-	if (error)
-		return error;
+	if (!may_expand_vm(mm, vm_flags, len >> PAGE_SHIFT))
+		return -ENOMEM;
+	if (do_mas_munmap(mm, addr, len))
+		return -ENOMEM;
+	if (!file && security_vm_enough_memory_mm(mm, len >> PAGE_SHIFT))
+		return -ENOMEM;
 	vma = vm_area_alloc(mm);
 	if (!vma)
 		return -ENOMEM;
@@ -253,7 +379,8 @@ static noinline unsigned long mmap_region(struct file *file, unsigned long addr,
 			return error;
 		}
 	}
-	vma_link(mm, vma);
+	vma_mas_store(mm, vma);
+	vma_set_page_prot(vma);
 	return addr;
 }
 
@@ -271,7 +398,7 @@ unsigned long do_mmap(struct file *file, unsigned long addr, unsigned long len, 
 		return -ENOMEM;
 	if (mm->map_count > MAX_MAP_COUNT)
 		return -ENOMEM;
-	addr = get_unmapped_area(mm, addr, len, flags);
+	addr = get_unmapped_area(file, addr, len, pgoff, flags);
 	if (IS_ERR_VALUE(addr))
 		return addr;
 	if ((flags & MAP_FIXED_NOREPLACE) && !range_is_free(mm, addr, addr + len))
@@ -294,12 +421,21 @@ unsigned long do_mmap(struct file *file, unsigned long addr, unsigned long len, 
 	return mmap_region(file, addr, len, vm_flags, file ? pgoff : addr >> PAGE_SHIFT);
 }
 
+/* Execution of what lies on a mount without it is refused; ours have no such flag, so what is left is the file's own mode. */
+static noinline int security_mmap_file(struct file *file, unsigned long prot, unsigned long flags)
+{
+	return file && (prot & PROT_EXEC) && !(file->f_mode & FMODE_READ) ? -EACCES : 0;
+}
+
 unsigned long vm_mmap_pgoff(struct file *file, unsigned long addr, unsigned long len, unsigned long prot, unsigned long flag,
 			    unsigned long pgoff)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned long ret, populate;
 
+	ret = security_mmap_file(file, prot, flag);
+	if (ret)
+		return ret;
 	if (mmap_write_lock_killable(mm))
 		return -EINTR;
 	ret = do_mmap(file, addr, len, prot, flag, pgoff, &populate);
@@ -345,14 +481,23 @@ SYSCALL_DEFINE2(munmap, unsigned long, addr, size_t, len)
 	return __vm_munmap(addr, len);
 }
 
+static noinline bool can_vma_merge_after(struct vm_area_struct *vma, unsigned long vm_flags, unsigned long addr)
+{
+	return vma->vm_end == addr && !vma->vm_file && !vma->vm_ops && vma->vm_flags == vm_flags;
+}
+
 static noinline int do_brk_flags(struct mm_struct *mm, unsigned long addr, unsigned long len, unsigned long flags)
 {
 	struct vm_area_struct *vma, *prev = addr ? vma_lookup(mm, addr - 1) : NULL;
 
 	flags |= VM_DATA_FLAGS;
-	if (prev && prev->vm_end == addr && !prev->vm_file && !prev->vm_ops && prev->vm_flags == flags) {
+	if (!may_expand_vm(mm, flags, len >> PAGE_SHIFT))
+		return -ENOMEM;
+	if (security_vm_enough_memory_mm(mm, len >> PAGE_SHIFT))
+		return -ENOMEM;
+	if (prev && can_vma_merge_after(prev, flags, addr)) {
 		prev->vm_end += len;
-		mm->total_vm += len >> PAGE_SHIFT;
+		vm_stat_account(mm, flags, len >> PAGE_SHIFT);
 		return 0;
 	}
 	vma = vm_area_alloc(mm);
@@ -363,8 +508,15 @@ static noinline int do_brk_flags(struct mm_struct *mm, unsigned long addr, unsig
 	vma->vm_pgoff = addr >> PAGE_SHIFT;
 	vma->vm_flags = flags;
 	vma->vm_page_prot = vm_get_page_prot(flags);
-	vma_link(mm, vma);
+	vma_mas_store(mm, vma);
 	return 0;
+}
+
+static noinline int check_brk_limits(unsigned long addr, unsigned long len)
+{
+	unsigned long mapped_addr = get_unmapped_area(NULL, addr, len, 0, MAP_FIXED);
+
+	return IS_ERR_VALUE(mapped_addr) ? (int)mapped_addr : 0;
 }
 
 int vm_brk_flags(unsigned long addr, unsigned long request, unsigned long flags)
@@ -392,14 +544,16 @@ SYSCALL_DEFINE1(brk, unsigned long, brk)
 	if (mmap_write_lock_killable(mm))
 		return -EINTR;
 	ret = mm->brk;
-	if (brk < mm->start_brk || brk > TASK_SIZE)
+	if (brk < mm->start_brk)
 		goto out;
 	newbrk = PAGE_ALIGN(brk);
 	oldbrk = PAGE_ALIGN(mm->brk);
 	if (newbrk < oldbrk) {
-		if (do_munmap(mm, newbrk, oldbrk - newbrk))
+		if (do_mas_align_munmap(mm, newbrk, oldbrk))
 			goto out;
 	} else if (newbrk > oldbrk) {
+		if (check_brk_limits(oldbrk, newbrk - oldbrk))
+			goto out;
 		if (!range_is_free(mm, oldbrk, newbrk + PAGE_SIZE) || do_brk_flags(mm, oldbrk, newbrk - oldbrk, 0))
 			goto out;
 	}
@@ -410,61 +564,118 @@ out:
 }
 
 /* Changes the entries' protection; writable pages fault once and are then reused or copied. */
-static noinline void change_protection(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+static noinline void change_protection(struct mmu_gather *tlb, struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
 	struct mm_struct *mm = vma->vm_mm;
-	unsigned long addr;
+	unsigned long addr, next;
 
-	spin_lock(&mm->page_table_lock);
-	for (addr = start; addr < end; addr += PAGE_SIZE) {
-		pte_t *pte = pte_lookup(mm, addr);
+	for (addr = start; addr < end; addr = next) {
+		next = min(ALIGN_DOWN(addr, 0x200000UL) + 0x200000UL, end);
+		might_sleep();
+		spin_lock(&mm->page_table_lock);
+		for (; addr < next; addr += PAGE_SIZE) {
+			pte_t *pte = pte_lookup(mm, addr);
 
-		if (pte && pte_present(*pte))
+			if (!pte || !pte_present(*pte))
+				continue;
 			set_pte(pte, ((pte_t){ (pte->pte & (PTE_PFN_MASK | _PAGE_DIRTY)) | vma->vm_page_prot.pgprot }));
+			tlb_flush_range(tlb, addr, addr + PAGE_SIZE);
+		}
+		spin_unlock(&mm->page_table_lock);
+		cond_resched();
 	}
-	spin_unlock(&mm->page_table_lock);
-	flush_tlb_mm_range(mm, start, end, PAGE_SHIFT, false);
 }
 
-SYSCALL_DEFINE3(mprotect, unsigned long, start, size_t, len, unsigned long, prot)
+/* start … end lies within the areas from vma on; each becomes an area of its own where only a part changes. */
+static noinline int mprotect_fixup(struct mmu_gather *tlb, struct mm_struct *mm, struct vm_area_struct *vma, unsigned long start, unsigned long end,
+				   unsigned long prot)
+{
+	if (vma->vm_start < start) {
+		if (split_vma(mm, vma, start))
+			return -ENOMEM;
+		vma = list_next_entry(vma, vm_list);
+	}
+	if (vma->vm_end > end && split_vma(mm, vma, end))
+		return -ENOMEM;
+	vm_stat_account(mm, vma->vm_flags, -(long)((end - start) >> PAGE_SHIFT));
+	vma->vm_flags = (vma->vm_flags & ~7UL) | prot;
+	vm_stat_account(mm, vma->vm_flags, (end - start) >> PAGE_SHIFT);
+	vma_set_page_prot(vma);
+	change_protection(tlb, vma, vma->vm_start, vma->vm_end);
+	return 0;
+}
+
+static noinline int do_mprotect_pkey(unsigned long start, size_t len, unsigned long prot)
 {
 	struct mm_struct *mm = current->mm;
-	unsigned long end = start + PAGE_ALIGN(len), addr;
+	unsigned long end = start + PAGE_ALIGN(len), addr, next;
 	struct vm_area_struct *vma;
-	int error = -ENOMEM;
+	struct mmu_gather tlb;
+	int error = 0;
 
-	if (offset_in_page(start) || end < start || prot & ~7UL)
+	if (offset_in_page(start) || prot & ~7UL)
 		return -EINVAL;
+	if (!len)
+		return 0;
+	if (end <= start)
+		return -ENOMEM;
 	if (mmap_write_lock_killable(mm))
 		return -EINTR;
-	for (addr = start; addr < end; addr = vma->vm_end) {
+	tlb_gather_mmu(&tlb, mm);
+	for (addr = start; addr < end && !error; addr = next) {
 		vma = vma_lookup(mm, addr);
-		if (!vma)
-			goto out;
-		error = -EACCES;
-		if (prot & ~(vma->vm_flags >> 4))
-			goto out;
-		error = -ENOMEM;
+		if (!vma) {
+			error = -ENOMEM;
+			break;
+		}
+		next = min(vma->vm_end, end);
+		error = prot & ~(vma->vm_flags >> 4) ? -EACCES : mprotect_fixup(&tlb, mm, vma, addr, next, prot);
 	}
-	if (split_range(mm, start, end))
-		goto out;
-	list_for_each_entry(vma, &mm->mmap, vm_list) {
-		if (vma->vm_start < start || vma->vm_start >= end)
-			continue;
-		vma->vm_flags = (vma->vm_flags & ~7UL) | prot;
-		vma->vm_page_prot = vm_get_page_prot(vma->vm_flags);
-		change_protection(vma, vma->vm_start, vma->vm_end);
-	}
-	error = 0;
-out:
+	tlb_finish_mmu(&tlb);
 	mmap_write_unlock(mm);
 	return error;
 }
 
+SYSCALL_DEFINE3(mprotect, unsigned long, start, size_t, len, unsigned long, prot)
+{
+	return do_mprotect_pkey(start, len, prot);
+}
+
 void exit_mmap(struct mm_struct *mm)
 {
-	unmap_region(mm, 0, TASK_SIZE_MAX);
-	free_pgtables(mm, 0, TASK_SIZE_MAX);
+	struct vm_area_struct *vma, *n;
+	struct mmu_gather tlb;
+
+	mmap_read_lock(mm);
+	tlb_gather_mmu_fullmm(&tlb, mm);
+	unmap_vmas(&tlb, &mm->mmap, 0, ~0UL);
+	mmap_read_unlock(mm);
+	mmap_write_lock(mm);
+	free_pgtables(&tlb, &mm->mmap, 0, TASK_SIZE_MAX + PAGE_SIZE);
+	tlb_finish_mmu(&tlb);
+	list_for_each_entry_safe(vma, n, &mm->mmap, vm_list) {
+		remove_vma(vma);
+		cond_resched();
+	}
+	mm->map_count = 0;
+	mmap_write_unlock(mm);
+}
+
+/* For a page fault: the area that holds addr, with mmap_lock held for reading; NULL and no lock when there is none. */
+struct vm_area_struct *lock_mm_and_find_vma(struct mm_struct *mm, unsigned long addr, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma;
+
+	if (unlikely(!mmap_read_trylock(mm)))
+		mmap_read_lock(mm);
+	might_sleep();
+	vma = find_vma(mm, addr);
+	if (likely(vma && vma->vm_start <= addr))
+		return vma;
+	if (vma && (vma->vm_flags & VM_GROWSDOWN) && !expand_stack(vma, addr))
+		return vma;
+	mmap_read_unlock(mm);
+	return NULL;
 }
 
 void mmap_init(void);

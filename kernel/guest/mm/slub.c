@@ -135,12 +135,32 @@ static noinline void *___slab_alloc(struct kmem_cache *s, gfp_t gfpflags, struct
 	return freelist;
 }
 
+/* Fault injection (mm/failslab.c): every interval-th allocation that may sleep fails, times times. Set by the host. */
+struct failslab_attr { unsigned int interval, times, count; } failslab;
+
+noinline int should_failslab(struct kmem_cache *s, gfp_t gfpflags)
+{
+	if (likely(!failslab.interval) || !(gfpflags & ___GFP_DIRECT_RECLAIM) || ++failslab.count % failslab.interval || !failslab.times)
+		return 0;
+	failslab.times--;
+	return -ENOMEM;
+}
+
+static __always_inline bool slab_pre_alloc_hook(struct kmem_cache *s, gfp_t gfpflags)
+{
+	if (gfpflags & ___GFP_DIRECT_RECLAIM)
+		might_sleep();
+	return !should_failslab(s, gfpflags);
+}
+
 static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfpflags)
 {
 	struct kmem_cache_cpu *c;
 	unsigned long flags;
 	void *object;
 
+	if (unlikely(!slab_pre_alloc_hook(s, gfpflags)))
+		return NULL;
 	local_irq_save(flags);
 	c = &s->cpu_slab[smp_processor_id()];
 	object = c->freelist;
@@ -205,7 +225,7 @@ void kmem_cache_free(struct kmem_cache *s, void *x)
 		slab_free(s, virt_to_head_page(x), x);
 }
 
-static struct kmem_cache *kmalloc_slab(size_t size)
+static noinline struct kmem_cache *kmalloc_slab(size_t size, gfp_t flags)
 {
 	unsigned int shift = size <= KMALLOC_MIN_SIZE ? 3 : fls64(size - 1);
 
@@ -220,17 +240,27 @@ static noinline void *kmalloc_large(size_t size, gfp_t flags)
 	return page ? page_address(page) : NULL;
 }
 
+static noinline void *__kmem_cache_alloc_node(struct kmem_cache *s, gfp_t gfpflags)
+{
+	return slab_alloc(s, gfpflags);
+}
+
 void *__kmalloc(size_t size, gfp_t flags)
 {
 	if (unlikely(size > 1UL << KMALLOC_SHIFT_HIGH))
 		return kmalloc_large(size, flags);
-	return slab_alloc(kmalloc_slab(size), flags);
+	return __kmem_cache_alloc_node(kmalloc_slab(size, flags), flags);
 }
 
 noinline void *kmalloc(size_t size, gfp_t flags)
 {
 	KSCOPE_TRUTH(kmalloc);
 	return __kmalloc(size, flags);
+}
+
+static noinline void __kmem_cache_free(struct kmem_cache *s, struct page *slab, void *x)
+{
+	slab_free(s, slab, x);
 }
 
 void kfree(const void *object)
@@ -245,7 +275,7 @@ void kfree(const void *object)
 		put_page(slab);
 		return;
 	}
-	slab_free(slab->slab_cache, slab, (void *)object);
+	__kmem_cache_free(slab->slab_cache, slab, (void *)object);
 }
 
 size_t ksize(const void *object)
@@ -328,4 +358,17 @@ void __init kmem_cache_init(void)
 		kmem_cache_open(kmalloc_caches[i], names[i - 3], 1u << i, min(1u << i, 64u), 0, NULL);
 	}
 	pr_info("SLUB: HWalign=64, Order=0-3, MinObjects=8, CPUs=%u, Nodes=1\n", nr_cpu_ids);
+}
+
+void usercopy_slab_abort(const char *name, bool to_user, unsigned long offset, unsigned long len);
+
+/* A user copy may not leave its object. */
+void __check_heap_object(const void *ptr, unsigned long n, struct page *slab, bool to_user)
+{
+	struct kmem_cache *s = slab->slab_cache;
+	unsigned long offset = ((unsigned long)ptr - (unsigned long)page_address(slab)) % s->size;
+
+	if (offset <= s->object_size && n <= s->object_size - offset)
+		return;
+	usercopy_slab_abort(s->name, to_user, offset, n);
 }

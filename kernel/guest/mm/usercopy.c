@@ -1,108 +1,62 @@
-/* Access to user memory, checked (lib/usercopy.c, lib/strncpy_from_user.c, mm/maccess.c). */
-#include "sched.h"
+/*
+ * Hardened user copies (mm/usercopy.c): the kernel's side of a copy must lie within one object, whole: a stack frame's
+ * area, a slab object, a page block. Anything else is a bug, and stops here before it leaks or overwrites.
+ */
+#include "mm.h"
 #include "uaccess.h"
 
-unsigned long __clear_user_erms(void *to, unsigned long n);
-unsigned char __get_user_nocheck_1(const void *p, int *err);
+extern char _text[], _etext[];
 
-unsigned long _copy_from_user(void *to, const void __user *from, unsigned long n)
+static __noreturn void usercopy_abort(const char *name, bool to_user, unsigned long offset, unsigned long len)
 {
-	unsigned long res = n;
-
-	might_sleep();
-	if (access_ok(from, n))
-		res = raw_copy_from_user(to, from, n);
-	if (unlikely(res))
-		memset(to + (n - res), 0, res);
-	return res;
+	pr_emerg("Kernel memory %s attempt detected %s %s (offset %lu, size %lu)!\n", to_user ? "exposure" : "overwrite",
+		 to_user ? "from" : "to", name, offset, len);
+	BUG();
 }
 
-unsigned long _copy_to_user(void __user *to, const void *from, unsigned long n)
+/* 1: within the current stack; 0: not on it; -1: across its edge. */
+static noinline int check_stack_object(const void *obj, unsigned long len)
 {
-	might_sleep();
-	return access_ok(to, n) ? raw_copy_to_user(to, from, n) : n;
-}
+	const void *stack = current->stack, *stackend = stack + THREAD_SIZE;
 
-unsigned long clear_user(void __user *to, unsigned long n)
-{
-	might_sleep();
-	return access_ok(to, n) ? __clear_user_erms(to, n) : n;
-}
-
-/* The length without NUL, count when it does not fit, -EFAULT. */
-static inline long do_strncpy(char *dst, const char *src, long count)
-{
-	long i;
-	int err = 0;
-
-	for (i = 0; i < count; i++) {
-		dst[i] = __get_user_nocheck_1(src + i, &err);
-		if (err)
-			return -EFAULT;
-		if (!dst[i])
-			return i;
-	}
-	return count;
-}
-
-long strncpy_from_user(char *dst, const char __user *src, long count)
-{
-	might_sleep();
-	if (count <= 0)
+	if (obj + len <= stack || stackend <= obj)
 		return 0;
-	if ((unsigned long)src >= TASK_SIZE_MAX)
-		return -EFAULT;
-	return do_strncpy(dst, src, min(count, (long)(TASK_SIZE_MAX - (unsigned long)src)));
+	return obj < stack || stackend < obj + len ? -1 : 1;
 }
 
-/* The size with NUL; above n when there is none; 0 on a fault. */
-long strnlen_user(const char __user *str, long n)
+static noinline bool __virt_addr_valid(unsigned long x)
 {
-	long i;
-	int err = 0;
+	return x >= PAGE_OFFSET ? x - PAGE_OFFSET < max_pfn << PAGE_SHIFT : false;
+}
 
-	might_sleep();
-	if ((unsigned long)str >= TASK_SIZE_MAX)
-		return 0;
-	for (i = 0; i < n; i++) {
-		unsigned char c = __get_user_nocheck_1(str + i, &err);
+static void check_heap_object(const void *ptr, unsigned long n, bool to_user)
+{
+	struct page *page;
 
-		if (err)
-			return 0;
-		if (!c)
-			return i + 1;
+	if (!__virt_addr_valid((unsigned long)ptr))
+		return;
+	page = virt_to_head_page(ptr);
+	if (PageSlab(page))
+		__check_heap_object(ptr, n, page, to_user);
+}
+
+void __check_object_size(const void *ptr, unsigned long n, bool to_user)
+{
+	if (!n)
+		return;
+	switch (check_stack_object(ptr, n)) {
+	case 1:
+		return;
+	case -1:
+		usercopy_abort("process stack", to_user, 0, n);
 	}
-	return n + 1;
+	check_heap_object(ptr, n, to_user);
+	if ((char *)ptr < _etext && (char *)ptr + n > _text)
+		usercopy_abort("kernel text", to_user, (char *)ptr - _text, n);
 }
 
-void pagefault_disable(void)
+void usercopy_slab_abort(const char *name, bool to_user, unsigned long offset, unsigned long len);
+void usercopy_slab_abort(const char *name, bool to_user, unsigned long offset, unsigned long len)
 {
-	current->pagefault_disabled++;
-	barrier();
-}
-
-void pagefault_enable(void)
-{
-	barrier();
-	current->pagefault_disabled--;
-}
-
-long strncpy_from_kernel_nofault(char *dst, const void *src, long count)
-{
-	long ret;
-
-	pagefault_disable();
-	ret = do_strncpy(dst, src, count);
-	pagefault_enable();
-	return ret == -EFAULT || ret == count ? ret : ret + 1;
-}
-
-long copy_from_kernel_nofault(void *dst, const void *src, size_t size)
-{
-	unsigned long left;
-
-	pagefault_disable();
-	left = copy_user_generic(dst, src, size);
-	pagefault_enable();
-	return left ? -EFAULT : 0;
+	usercopy_abort(name, to_user, offset, len);
 }

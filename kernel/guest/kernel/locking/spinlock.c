@@ -222,6 +222,14 @@ void __rcu_read_lock(void)
 	barrier();
 }
 
+/* A dying task must not leave a read side open. */
+void exit_rcu(void);
+void exit_rcu(void)
+{
+	if (WARN_ON_ONCE(current->rcu_read_lock_nesting))
+		current->rcu_read_lock_nesting = 0;
+}
+
 void __rcu_read_unlock(void)
 {
 	barrier();

@@ -17,7 +17,7 @@ struct task_struct *__switch_to_asm(struct task_struct *prev, struct task_struct
 void schedule_tail(struct task_struct *prev);
 void put_task_stack(struct task_struct *tsk);
 
-void raw_spin_rq_lock(struct rq *rq)
+void raw_spin_rq_lock_nested(struct rq *rq, int subclass)
 {
 	raw_spin_lock(&rq->__lock);
 }
@@ -35,16 +35,16 @@ void double_rq_lock(struct rq *rq1, struct rq *rq2)
 	raw_spin_rq_lock(rq2);
 }
 
-static struct rq *__task_rq_lock(struct task_struct *p)
+static noinline struct rq *__task_rq_lock(struct task_struct *p)
 {
 	struct rq *rq;
 
 	for (;;) {
 		rq = task_rq(p);
-		raw_spin_rq_lock(rq);
+		raw_spin_lock(&rq->__lock);
 		if (likely(rq == task_rq(p)))
 			return rq;
-		raw_spin_rq_unlock(rq);
+		raw_spin_unlock(&rq->__lock);
 	}
 }
 
@@ -161,13 +161,13 @@ static __always_inline void clock_floor_now(struct task_struct *p)
 		p->clock_floor = now;
 }
 
-static void ttwu_do_wakeup(struct rq *rq, struct task_struct *p, int wake_flags)
+static noinline void ttwu_do_wakeup(struct rq *rq, struct task_struct *p, int wake_flags)
 {
 	check_preempt_curr(rq, p, wake_flags);
 	WRITE_ONCE(p->__state, TASK_RUNNING);
 }
 
-static void ttwu_do_activate(struct rq *rq, struct task_struct *p, int wake_flags)
+static noinline void ttwu_do_activate(struct rq *rq, struct task_struct *p, int wake_flags)
 {
 	int en_flags = ENQUEUE_WAKEUP | ENQUEUE_NOCLOCK;
 
@@ -192,10 +192,64 @@ static int ttwu_runnable(struct task_struct *p, int wake_flags)
 	return ret;
 }
 
+/* On the woken CPU, in the interrupt (or its idle loop): the tasks that others have woken here. */
+void sched_ttwu_pending(void *arg)
+{
+	struct llist_node *llist = arg;
+	struct rq *rq = this_rq();
+
+	if (!llist)
+		return;
+	WRITE_ONCE(rq->ttwu_pending, 0);
+	raw_spin_lock(&rq->__lock);
+	update_rq_clock(rq);
+	while (llist) {
+		struct task_struct *p = llist_entry(llist, struct task_struct, wake_entry.llist);
+
+		llist = llist->next;
+		while (smp_load_acquire(&p->on_cpu))
+			cpu_relax();
+		ttwu_do_activate(rq, p, p->sched_remote_wakeup ? WF_MIGRATED : 0);
+	}
+	raw_spin_unlock(&rq->__lock);
+}
+
+/* True: the IPI can be saved, the idle loop will look. */
+bool call_function_single_prep_ipi(int cpu);
+bool call_function_single_prep_ipi(int cpu)
+{
+	struct task_struct *idle = cpu_rq(cpu)->idle;
+	unsigned long val = READ_ONCE(idle->thread_info.flags);
+
+	while (val & _TIF_POLLING_NRFLAG) {
+		if (val & _TIF_NEED_RESCHED)
+			return false;
+		if (try_cmpxchg(&idle->thread_info.flags, &val, val | _TIF_NEED_RESCHED))
+			return false;
+	}
+	return true;
+}
+
+/* An idle CPU, or one about to be, activates its wakee itself: the waker does not touch its queue's lines. */
+static bool ttwu_queue_wakelist(struct task_struct *p, int cpu, int wake_flags)
+{
+	struct rq *rq = cpu_rq(cpu);
+
+	if (cpu == smp_processor_id() || READ_ONCE(rq->nr_running) || !cpu_active(cpu))
+		return false;
+	p->sched_remote_wakeup = !!(wake_flags & WF_MIGRATED);
+	WRITE_ONCE(rq->ttwu_pending, 1);
+	p->wake_entry.u_flags = CSD_TYPE_TTWU;
+	__smp_call_single_queue(cpu, &p->wake_entry.llist);
+	return true;
+}
+
 static void ttwu_queue(struct task_struct *p, int cpu, int wake_flags)
 {
 	struct rq *rq = cpu_rq(cpu);
 
+	if (ttwu_queue_wakelist(p, cpu, wake_flags))
+		return;
 	raw_spin_rq_lock(rq);
 	update_rq_clock(rq);
 	ttwu_do_activate(rq, p, wake_flags);
@@ -225,7 +279,10 @@ int try_to_wake_up(struct task_struct *p, unsigned int state, int wake_flags)
 	if (READ_ONCE(p->on_rq) && ttwu_runnable(p, wake_flags))
 		goto unlock;
 	WRITE_ONCE(p->__state, 0x200);		/* TASK_WAKING */
-	while (smp_load_acquire(&p->on_cpu))	/* it is still leaving its CPU */
+	/* Still leaving its CPU, which then has nothing else to do: leave it to that CPU. */
+	if (smp_load_acquire(&p->on_cpu) && ttwu_queue_wakelist(p, task_cpu(p), wake_flags))
+		goto unlock;
+	while (smp_load_acquire(&p->on_cpu))
 		cpu_relax();
 	cpu = select_task_rq(p, p->wake_cpu, wake_flags | WF_TTWU);
 	if (task_cpu(p) != cpu) {
@@ -250,7 +307,7 @@ int wake_up_state(struct task_struct *p, unsigned int state)
 	return try_to_wake_up(p, state, 0);
 }
 
-static void __sched_fork(unsigned long clone_flags, struct task_struct *p)
+static noinline void __sched_fork(unsigned long clone_flags, struct task_struct *p)
 {
 	p->on_rq = 0;
 	p->se.on_rq = 0;
@@ -274,13 +331,14 @@ int sched_fork(unsigned long clone_flags, struct task_struct *p)
 	p->prio = p->normal_prio = p->static_prio;
 	p->sched_class = &fair_sched_class;
 	set_load_weight(p);
+	init_entity_runnable_average(&p->se);
 	p->on_cpu = 0;
 	p->clock_floor = 0;
 	p->thread_info.flags &= ~_TIF_NEED_RESCHED;
 	return 0;
 }
 
-void sched_post_fork(struct task_struct *p)
+void sched_cgroup_fork(struct task_struct *p)
 {
 	unsigned long flags;
 
@@ -291,6 +349,12 @@ void sched_post_fork(struct task_struct *p)
 	p->se.cfs_rq = &this_rq()->cfs;
 	p->sched_class->task_fork(p);
 	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+}
+
+/* Visible from here on: its weight may be changed by others. */
+void sched_post_fork(struct task_struct *p)
+{
+	p->wake_cpu = task_cpu(p);
 }
 
 void wake_up_new_task(struct task_struct *p)
@@ -305,6 +369,7 @@ void wake_up_new_task(struct task_struct *p)
 	clock_floor_now(p);
 	rq = __task_rq_lock(p);
 	update_rq_clock(rq);
+	post_init_entity_util_avg(p);
 	activate_task(rq, p, ENQUEUE_NOCLOCK | ENQUEUE_INITIAL);
 	check_preempt_curr(rq, p, WF_FORK);
 	raw_spin_rq_unlock(rq);
@@ -312,7 +377,7 @@ void wake_up_new_task(struct task_struct *p)
 }
 
 /* The previous task is off its stack: from now on others may run it, or free it. */
-static struct rq *finish_task_switch(struct task_struct *prev)
+static noinline struct rq *finish_task_switch(struct task_struct *prev)
 {
 	struct rq *rq = this_rq();
 	struct mm_struct *mm = rq->prev_mm;
@@ -321,13 +386,15 @@ static struct rq *finish_task_switch(struct task_struct *prev)
 	rq->prev_mm = NULL;
 	clock_floor_now(prev);
 	smp_store_release(&prev->on_cpu, 0);
-	raw_spin_rq_unlock(rq);
+	raw_spin_unlock(&rq->__lock);
 	local_irq_enable();
 	if (mm)
 		mmdrop(mm);
 	if (unlikely(prev_state == TASK_DEAD)) {
+		if (prev->sched_class->task_dead)
+			prev->sched_class->task_dead(prev);
 		put_task_stack(prev);
-		put_task_struct(prev);
+		put_task_struct_rcu_user(prev);
 	}
 	return rq;
 }
@@ -386,7 +453,7 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 
 	local_irq_disable();
 	rcu_note_context_switch(sched_mode == SM_PREEMPT);
-	raw_spin_rq_lock(rq);
+	raw_spin_lock(&rq->__lock);
 	smp_mb();
 	update_rq_clock(rq);
 	prev_state = READ_ONCE(prev->__state);
@@ -406,7 +473,7 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 		++*switch_count;
 		context_switch(rq, prev, next);
 	} else {
-		raw_spin_rq_unlock(rq);
+		raw_spin_unlock(&rq->__lock);
 		local_irq_enable();
 	}
 }
@@ -456,7 +523,11 @@ int __sched __cond_resched(void)
 
 __noreturn void __sched do_task_dead(void)
 {
-	xchg(&current->__state, TASK_DEAD);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&current->pi_lock, flags);	/* set_special_state(): no wake-up is under way */
+	WRITE_ONCE(current->__state, TASK_DEAD);
+	raw_spin_unlock_irqrestore(&current->pi_lock, flags);
 	current->flags |= 0x8000;	/* PF_NOFREEZE */
 	__schedule(SM_NONE);
 	BUG();
@@ -496,11 +567,11 @@ void scheduler_tick(void)
 	struct rq *rq = cpu_rq(cpu);
 	struct task_struct *curr = rq->curr;
 
-	raw_spin_rq_lock(rq);
+	raw_spin_lock(&rq->__lock);
 	update_rq_clock(rq);
 	curr->sched_class->task_tick(rq, curr, 0);
-	raw_spin_rq_unlock(rq);
-	trigger_load_balance(rq);
+	raw_spin_unlock(&rq->__lock);
+	sched_balance_trigger(rq);
 }
 
 /* The reschedule interrupt: TIF_NEED_RESCHED is set already; fold it into the preempt count. */

@@ -1,6 +1,6 @@
 /*
- * The fair class: the runnable task with the least virtual runtime runs next (kernel/sched/fair.c). No groups, no
- * load tracking: a queue's load is its number of tasks.
+ * The fair class: the runnable task with the least virtual runtime runs next (kernel/sched/fair.c). No groups and no
+ * bandwidth control.
  */
 #include "sched.h"
 
@@ -49,7 +49,7 @@ static u64 max_vruntime(u64 max_v, u64 v)
 	return (s64)(v - max_v) > 0 ? v : max_v;
 }
 
-static void update_min_vruntime(struct cfs_rq *cfs_rq)
+static noinline void update_min_vruntime(struct cfs_rq *cfs_rq)
 {
 	struct sched_entity *curr = cfs_rq->curr;
 	struct rb_node *leftmost = rb_first_cached(&cfs_rq->tasks_timeline);
@@ -93,7 +93,7 @@ static void __dequeue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se)
 	rb_erase_cached(&se->run_node, &cfs_rq->tasks_timeline);
 }
 
-static void update_curr(struct cfs_rq *cfs_rq)
+static noinline void update_curr(struct cfs_rq *cfs_rq)
 {
 	struct sched_entity *curr = cfs_rq->curr;
 	u64 now = rq_clock_task(rq_of(cfs_rq)), delta_exec;
@@ -122,7 +122,7 @@ static u64 __sched_period(unsigned long nr_running)
 	return sysctl_sched_latency;
 }
 
-static u64 sched_slice(struct cfs_rq *cfs_rq, struct sched_entity *se)
+static noinline u64 sched_slice(struct cfs_rq *cfs_rq, struct sched_entity *se)
 {
 	unsigned long load = cfs_rq->load.weight;
 
@@ -138,7 +138,7 @@ static u64 sched_vslice(struct cfs_rq *cfs_rq, struct sched_entity *se)
 }
 
 /* Sleepers get half a latency's credit, newcomers start one slice behind. */
-static void place_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int initial)
+static noinline void place_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int initial)
 {
 	u64 vruntime = cfs_rq->min_vruntime;
 
@@ -149,7 +149,45 @@ static void place_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int ini
 	se->vruntime = max_vruntime(se->vruntime, vruntime);
 }
 
-static void enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
+/* A new task counts as if it had always run, until it shows what it does. */
+void init_entity_runnable_average(struct sched_entity *se)
+{
+	se->avg = (struct sched_avg){ .load_avg = se->load.weight };
+}
+
+void post_init_entity_util_avg(struct task_struct *p)
+{
+	p->se.avg.last_update_time = rq_clock_task(task_rq(p));
+	p->se.avg.load_sum = 47742UL - 1024;
+}
+
+static noinline void attach_entity_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	cfs_rq->avg.load_avg += se->avg.load_avg;
+	cfs_rq->avg.load_sum += se->load.weight * se->avg.load_sum;
+}
+
+/* It has moved away, or died: its load goes with it. */
+static noinline void remove_entity_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	cfs_rq->avg.load_avg -= min(cfs_rq->avg.load_avg, se->avg.load_avg);
+	cfs_rq->avg.load_sum -= min(cfs_rq->avg.load_sum, se->load.weight * se->avg.load_sum);
+}
+
+static __always_inline void update_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se, bool attach)
+{
+	u64 now = rq_clock_task(rq_of(cfs_rq));
+
+	if (se->avg.last_update_time && !attach)
+		__update_load_avg_se(now, cfs_rq, se);
+	__update_load_avg_cfs_rq(now, cfs_rq);
+	if (attach) {
+		se->avg.last_update_time = now;
+		attach_entity_load_avg(cfs_rq, se);
+	}
+}
+
+static noinline void enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
 {
 	bool renorm = !(flags & ENQUEUE_WAKEUP) || (flags & ENQUEUE_MIGRATED);
 	bool curr = cfs_rq->curr == se;
@@ -160,6 +198,7 @@ static void enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int f
 	update_curr(cfs_rq);
 	if (renorm && !curr)
 		se->vruntime += cfs_rq->min_vruntime;
+	update_load_avg(cfs_rq, se, renorm);
 	cfs_rq->load.weight += se->load.weight;
 	cfs_rq->nr_running++;
 	if (flags & ENQUEUE_WAKEUP)
@@ -169,7 +208,7 @@ static void enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int f
 	se->on_rq = 1;
 }
 
-static void clear_buddies(struct cfs_rq *cfs_rq, struct sched_entity *se)
+static noinline void clear_buddies(struct cfs_rq *cfs_rq, struct sched_entity *se)
 {
 	if (cfs_rq->last == se)
 		cfs_rq->last = NULL;
@@ -179,17 +218,20 @@ static void clear_buddies(struct cfs_rq *cfs_rq, struct sched_entity *se)
 		cfs_rq->skip = NULL;
 }
 
-static void dequeue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
+static noinline void dequeue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
 {
 	update_curr(cfs_rq);
+	update_load_avg(cfs_rq, se, false);
 	clear_buddies(cfs_rq, se);
 	if (se != cfs_rq->curr)
 		__dequeue_entity(cfs_rq, se);
 	se->on_rq = 0;
 	cfs_rq->load.weight -= se->load.weight;
 	cfs_rq->nr_running--;
-	if (!(flags & DEQUEUE_SLEEP))
+	if (!(flags & DEQUEUE_SLEEP)) {
 		se->vruntime -= cfs_rq->min_vruntime;
+		remove_entity_load_avg(cfs_rq, se);
+	}
 	update_min_vruntime(cfs_rq);
 }
 
@@ -210,11 +252,13 @@ static void dequeue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 	rq->nr_running--;
 }
 
-static void set_next_entity(struct cfs_rq *cfs_rq, struct sched_entity *se)
+static noinline void set_next_entity(struct cfs_rq *cfs_rq, struct sched_entity *se)
 {
 	clear_buddies(cfs_rq, se);
-	if (se->on_rq)
+	if (se->on_rq) {
 		__dequeue_entity(cfs_rq, se);
+		update_load_avg(cfs_rq, se, false);
+	}
 	se->exec_start = rq_clock_task(rq_of(cfs_rq));
 	cfs_rq->curr = se;
 	se->prev_sum_exec_runtime = se->sum_exec_runtime;
@@ -235,7 +279,7 @@ static int wakeup_preempt_entity(struct sched_entity *curr, struct sched_entity 
 	return vdiff > (s64)wakeup_gran(se) ? 1 : 0;
 }
 
-static struct sched_entity *pick_next_entity(struct cfs_rq *cfs_rq, struct sched_entity *curr)
+static noinline struct sched_entity *pick_next_entity(struct cfs_rq *cfs_rq, struct sched_entity *curr)
 {
 	struct rb_node *node = rb_first_cached(&cfs_rq->tasks_timeline);
 	struct sched_entity *left = node ? rb_entry(node, struct sched_entity, run_node) : NULL, *se;
@@ -257,11 +301,12 @@ static struct sched_entity *pick_next_entity(struct cfs_rq *cfs_rq, struct sched
 	return se;
 }
 
-static void put_prev_entity(struct cfs_rq *cfs_rq, struct sched_entity *prev)
+static noinline void put_prev_entity(struct cfs_rq *cfs_rq, struct sched_entity *prev)
 {
 	if (prev->on_rq) {
 		update_curr(cfs_rq);
 		__enqueue_entity(cfs_rq, prev);
+		update_load_avg(cfs_rq, prev, false);
 	}
 	cfs_rq->curr = NULL;
 }
@@ -318,7 +363,7 @@ static int detach_attach_one(struct rq *src, struct rq *dst)
 }
 
 /* Locked: this_rq. Returns the number of tasks now on it. */
-static int load_balance(struct rq *this_rq)
+static noinline int sched_balance_rq(struct rq *this_rq)
 {
 	struct rq *busiest = find_busiest_queue(this_rq);
 
@@ -333,11 +378,11 @@ static int load_balance(struct rq *this_rq)
 }
 
 /* About to idle: is there work waiting elsewhere? */
-static int newidle_balance(struct rq *this_rq)
+static noinline int sched_balance_newidle(struct rq *this_rq)
 {
 	if (!cpumask_test_cpu(this_rq->cpu, cpu_active_mask))
 		return 0;
-	return load_balance(this_rq);
+	return sched_balance_rq(this_rq);
 }
 
 struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev)
@@ -345,7 +390,7 @@ struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev)
 	struct cfs_rq *cfs_rq = &rq->cfs;
 	struct sched_entity *curr, *se;
 
-	if (!cfs_rq->nr_running && !newidle_balance(rq))
+	if (!cfs_rq->nr_running && !sched_balance_newidle(rq))
 		return NULL;
 	curr = cfs_rq->curr;
 	if (curr) {
@@ -406,6 +451,7 @@ static void check_preempt_tick(struct cfs_rq *cfs_rq, struct sched_entity *curr)
 static void entity_tick(struct cfs_rq *cfs_rq, struct sched_entity *curr, int queued)
 {
 	update_curr(cfs_rq);
+	update_load_avg(cfs_rq, curr, false);
 	if (cfs_rq->nr_running > 1)
 		check_preempt_tick(cfs_rq, curr);
 }
@@ -435,9 +481,16 @@ static void task_fork_fair(struct task_struct *p)
 
 static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 {
-	if (READ_ONCE(p->__state) == 0x200)	/* TASK_WAKING: its vruntime becomes relative */
+	if (READ_ONCE(p->__state) == 0x200) {	/* TASK_WAKING: its vruntime becomes relative */
 		p->se.vruntime -= p->se.cfs_rq->min_vruntime;
+		remove_entity_load_avg(p->se.cfs_rq, &p->se);
+	}
 	p->se.exec_start = 0;
+}
+
+static void task_dead_fair(struct task_struct *p)
+{
+	remove_entity_load_avg(p->se.cfs_rq, &p->se);
 }
 
 static void yield_task_fair(struct rq *rq)
@@ -452,12 +505,12 @@ static void yield_task_fair(struct rq *rq)
 	cfs_rq->skip = &rq->curr->se;
 }
 
-static int available_idle_cpu(int cpu)
+static noinline int available_idle_cpu(int cpu)
 {
 	return idle_cpu(cpu);
 }
 
-static int select_idle_cpu(struct task_struct *p, int target)
+static noinline int select_idle_cpu(struct task_struct *p, int target)
 {
 	unsigned int i, cpu = target;
 
@@ -470,7 +523,7 @@ static int select_idle_cpu(struct task_struct *p, int target)
 }
 
 /* All CPUs share one cache here: any idle one will do, the target and the previous one first. */
-static int select_idle_sibling(struct task_struct *p, int prev, int target)
+static noinline int select_idle_sibling(struct task_struct *p, int prev, int target)
 {
 	int recent_used_cpu, i;
 
@@ -487,6 +540,11 @@ static int select_idle_sibling(struct task_struct *p, int prev, int target)
 	return i >= 0 ? i : target;
 }
 
+static unsigned long cpu_load(int cpu)
+{
+	return READ_ONCE(cpu_rq(cpu)->cfs.avg.load_avg);
+}
+
 /* A waker that is alone on its CPU and will sleep (sync), or an idle CPU: the wakee may come here; else where it was. */
 static int wake_affine(int this_cpu, int prev_cpu, int sync)
 {
@@ -496,7 +554,7 @@ static int wake_affine(int this_cpu, int prev_cpu, int sync)
 		return this_cpu;
 	if (available_idle_cpu(prev_cpu))
 		return prev_cpu;
-	return cpu_rq(this_cpu)->nr_running < cpu_rq(prev_cpu)->nr_running ? this_cpu : prev_cpu;
+	return cpu_load(this_cpu) < cpu_load(prev_cpu) ? this_cpu : prev_cpu;
 }
 
 /* For new tasks: the allowed CPU with the fewest tasks, this one when it ties. */
@@ -526,7 +584,7 @@ static int select_task_rq_fair(struct task_struct *p, int prev_cpu, int wake_fla
 	return select_idle_sibling(p, prev_cpu, new_cpu);
 }
 
-static void run_rebalance_domains(struct softirq_action *h)
+static void sched_balance_softirq(struct softirq_action *h)
 {
 	struct rq *rq = this_rq();
 
@@ -534,7 +592,7 @@ static void run_rebalance_domains(struct softirq_action *h)
 	local_irq_disable();
 	raw_spin_rq_lock(rq);
 	update_rq_clock(rq);
-	load_balance(rq);
+	sched_balance_rq(rq);
 	raw_spin_rq_unlock(rq);
 	local_irq_enable();
 }
@@ -565,7 +623,7 @@ static void nohz_balancer_kick(struct rq *rq)
 	}
 }
 
-void trigger_load_balance(struct rq *rq)
+void sched_balance_trigger(struct rq *rq)
 {
 	if (rq->nr_running >= 2)
 		nohz_balancer_kick(rq);
@@ -574,7 +632,7 @@ void trigger_load_balance(struct rq *rq)
 void __init init_sched_fair_class(void)
 {
 	update_sysctl();
-	open_softirq(SCHED_SOFTIRQ, run_rebalance_domains);
+	open_softirq(SCHED_SOFTIRQ, sched_balance_softirq);
 }
 
 const struct sched_class fair_sched_class = {
@@ -589,4 +647,5 @@ const struct sched_class fair_sched_class = {
 	.task_tick = task_tick_fair,
 	.task_fork = task_fork_fair,
 	.update_curr = update_curr_fair,
+	.task_dead = task_dead_fair,
 };

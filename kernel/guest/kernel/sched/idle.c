@@ -65,8 +65,14 @@ static void put_prev_task_idle(struct rq *rq, struct task_struct *prev)
 {
 }
 
+static noinline void set_next_task_idle(struct rq *rq, struct task_struct *next, bool first)
+{
+	next->se.exec_start = rq->clock_task;
+}
+
 static struct task_struct *pick_next_task_idle(struct rq *rq)
 {
+	set_next_task_idle(rq, rq->idle, true);
 	return rq->idle;
 }
 
@@ -87,6 +93,7 @@ const struct sched_class idle_sched_class = {
 	.check_preempt_curr = check_preempt_curr_idle,
 	.put_prev_task = put_prev_task_idle,
 	.pick_next_task = pick_next_task_idle,
+	.set_next_task = set_next_task_idle,
 	.task_tick = task_tick_idle,
 	.update_curr = update_curr_idle,
 	.select_task_rq = select_task_rq_idle,

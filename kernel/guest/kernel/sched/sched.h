@@ -14,6 +14,7 @@ struct cfs_rq {
 	struct rb_root_cached tasks_timeline;
 	struct sched_entity *curr, *next, *last, *skip;
 	struct rq *rq;
+	struct sched_avg avg;
 };
 struct rq {
 	raw_spinlock_t __lock;
@@ -60,6 +61,7 @@ struct sched_class {
 	void (*task_tick)(struct rq *rq, struct task_struct *p, int queued);
 	void (*task_fork)(struct task_struct *p);
 	void (*update_curr)(struct rq *rq);
+	void (*task_dead)(struct task_struct *p);
 };
 extern const struct sched_class fair_sched_class, idle_sched_class;
 extern const int sched_prio_to_weight[40];
@@ -71,10 +73,16 @@ void check_preempt_curr(struct rq *rq, struct task_struct *p, int flags);
 void activate_task(struct rq *rq, struct task_struct *p, int flags);
 void deactivate_task(struct rq *rq, struct task_struct *p, int flags);
 void set_task_cpu(struct task_struct *p, unsigned int new_cpu);
-void raw_spin_rq_lock(struct rq *rq);
+void raw_spin_rq_lock_nested(struct rq *rq, int subclass);
+#define raw_spin_rq_lock(rq) raw_spin_rq_lock_nested(rq, 0)
 void raw_spin_rq_unlock(struct rq *rq);
+void sched_ttwu_pending(void *arg);
 void double_rq_lock(struct rq *rq1, struct rq *rq2);
-void trigger_load_balance(struct rq *rq);
+void sched_balance_trigger(struct rq *rq);
 void nohz_csd_func(void *info);
 void init_sched_fair_class(void);
+int __update_load_avg_se(u64 now, struct cfs_rq *cfs_rq, struct sched_entity *se);
+int __update_load_avg_cfs_rq(u64 now, struct cfs_rq *cfs_rq);
+void init_entity_runnable_average(struct sched_entity *se);
+void post_init_entity_util_avg(struct task_struct *p);
 static __always_inline u64 rq_clock_task(struct rq *rq) { return rq->clock_task; }

@@ -1,6 +1,12 @@
 /* Wait queues and completions (kernel/sched/wait.c, completion.c). */
 #include "sched.h"
 
+void __init_waitqueue_head(struct wait_queue_head *q)
+{
+	spin_lock_init(&q->lock);
+	INIT_LIST_HEAD(&q->head);
+}
+
 void add_wait_queue(struct wait_queue_head *q, struct wait_queue_entry *e)
 {
 	unsigned long flags;

@@ -39,11 +39,26 @@ static void unlock_hrtimer_base(struct hrtimer_clock_base *base, unsigned long *
 	raw_spin_unlock_irqrestore(&base->cpu_base->lock, *flags);
 }
 
-static int tick_program_event(ktime_t expires)
+static noinline int clockevents_program_event(ktime_t expires)
 {
 	s64 delta = expires - ktime_get();
 
 	return lapic_next_deadline(delta > 1000 ? delta : 1000);
+}
+
+static noinline int tick_program_event(ktime_t expires)
+{
+	return clockevents_program_event(expires);
+}
+
+/* A timer is queued where its CPU will be awake; an idle CPU with its tick stopped would hand it on. Here all stay. */
+static noinline int get_nohz_timer_target(void)
+{
+	int cpu = smp_processor_id();
+
+	if (!idle_cpu(cpu))
+		return cpu;
+	return cpu;		/* the enqueuer's own: it is awake now, and its deadline is the cheapest to set */
 }
 
 static struct hrtimer *first_timer(struct hrtimer_clock_base *base)
@@ -53,7 +68,7 @@ static struct hrtimer *first_timer(struct hrtimer_clock_base *base)
 	return n ? hrtimer_of(n) : NULL;
 }
 
-static void hrtimer_reprogram(struct hrtimer_cpu_base *cpu_base, ktime_t expires)
+static noinline void hrtimer_reprogram(struct hrtimer_cpu_base *cpu_base, ktime_t expires)
 {
 	if (cpu_base->in_hrtirq || expires >= cpu_base->expires_next)
 		return;
@@ -62,7 +77,7 @@ static void hrtimer_reprogram(struct hrtimer_cpu_base *cpu_base, ktime_t expires
 }
 
 /* Returns true when the timer is the first on its queue. */
-static bool enqueue_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *base)
+static noinline bool enqueue_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *base)
 {
 	struct rb_node **link = &base->active.rb_root.rb_node, *parent = NULL;
 	bool leftmost = true;
@@ -90,16 +105,21 @@ static void __remove_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *b
 	timer->state = 0;
 }
 
-void hrtimer_init(struct hrtimer *timer, int clock_id, enum hrtimer_mode mode)
+static noinline void __hrtimer_init(struct hrtimer *timer, int clock_id, enum hrtimer_mode mode)
 {
 	memset(timer, 0, sizeof(*timer));
 	RB_CLEAR_NODE(&timer->node.node);
 	timer->base = &this_cpu_ptr(&hrtimer_bases)->clock_base;
 }
 
+void hrtimer_init(struct hrtimer *timer, int clock_id, enum hrtimer_mode mode)
+{
+	__hrtimer_init(timer, clock_id, mode);
+}
+
 static struct hrtimer_clock_base *switch_hrtimer_base(struct hrtimer *timer, struct hrtimer_clock_base *base)
 {
-	struct hrtimer_clock_base *new_base = &this_cpu_ptr(&hrtimer_bases)->clock_base;
+	struct hrtimer_clock_base *new_base = &per_cpu(hrtimer_bases, get_nohz_timer_target()).clock_base;
 
 	if (base == new_base || base->running == timer)
 		return base;
@@ -198,7 +218,7 @@ static void __run_hrtimer(struct hrtimer_cpu_base *cpu_base, struct hrtimer_cloc
 	base->running = NULL;
 }
 
-static void __hrtimer_run_queues(struct hrtimer_cpu_base *cpu_base, ktime_t now)
+static noinline void __hrtimer_run_queues(struct hrtimer_cpu_base *cpu_base, ktime_t now)
 {
 	struct hrtimer_clock_base *base = &cpu_base->clock_base;
 	struct hrtimer *timer;
@@ -208,25 +228,29 @@ static void __hrtimer_run_queues(struct hrtimer_cpu_base *cpu_base, ktime_t now)
 		__run_hrtimer(cpu_base, base, timer, &now);
 }
 
-static ktime_t hrtimer_update_next_event(struct hrtimer_cpu_base *cpu_base)
+static noinline ktime_t __hrtimer_next_event_base(struct hrtimer_cpu_base *cpu_base)
 {
 	struct hrtimer *timer = first_timer(&cpu_base->clock_base);
 
 	return timer ? hrtimer_get_expires(timer) : KTIME_MAX;
 }
 
+static noinline ktime_t hrtimer_update_next_event(struct hrtimer_cpu_base *cpu_base)
+{
+	return cpu_base->expires_next = __hrtimer_next_event_base(cpu_base);
+}
+
 void hrtimer_interrupt(void)
 {
 	struct hrtimer_cpu_base *cpu_base = this_cpu_ptr(&hrtimer_bases);
 	unsigned long flags;
-	ktime_t expires;
+	ktime_t expires, offs_real;
 
 	raw_spin_lock_irqsave(&cpu_base->lock, flags);
 	cpu_base->in_hrtirq = true;
 	cpu_base->expires_next = KTIME_MAX;
-	__hrtimer_run_queues(cpu_base, ktime_get());
+	__hrtimer_run_queues(cpu_base, ktime_get_update_offsets_now(&offs_real));
 	expires = hrtimer_update_next_event(cpu_base);
-	cpu_base->expires_next = expires;
 	cpu_base->in_hrtirq = false;
 	raw_spin_unlock_irqrestore(&cpu_base->lock, flags);
 	if (expires != KTIME_MAX)
@@ -257,7 +281,7 @@ static enum hrtimer_restart hrtimer_wakeup(struct hrtimer *timer)
 
 void hrtimer_init_sleeper(struct hrtimer_sleeper *sl, int clock_id, enum hrtimer_mode mode)
 {
-	hrtimer_init(&sl->timer, clock_id, mode);
+	__hrtimer_init(&sl->timer, clock_id, mode);
 	sl->timer.function = hrtimer_wakeup;
 	sl->task = current;
 }
@@ -324,6 +348,11 @@ SYSCALL_DEFINE2(nanosleep, struct __kernel_timespec *, rqtp, struct __kernel_tim
 	return hrtimer_nanosleep(timespec64_to_ns(&tu), HRTIMER_MODE_REL, CLOCK_MONOTONIC, rmtp);
 }
 
+static noinline int common_nsleep(int which_clock, int flags, const struct timespec64 *rqtp, struct __kernel_timespec __user *rmtp)
+{
+	return hrtimer_nanosleep(timespec64_to_ns(rqtp), flags & TIMER_ABSTIME ? HRTIMER_MODE_ABS : HRTIMER_MODE_REL, which_clock, rmtp);
+}
+
 SYSCALL_DEFINE4(clock_nanosleep, int, which_clock, int, flags, struct __kernel_timespec *, rqtp, struct __kernel_timespec *, rmtp)
 {
 	struct timespec64 t;
@@ -334,7 +363,7 @@ SYSCALL_DEFINE4(clock_nanosleep, int, which_clock, int, flags, struct __kernel_t
 		return -EFAULT;
 	if (!timespec64_valid(&t))
 		return -EINVAL;
-	return hrtimer_nanosleep(timespec64_to_ns(&t), flags & TIMER_ABSTIME ? HRTIMER_MODE_ABS : HRTIMER_MODE_REL, which_clock, rmtp);
+	return common_nsleep(which_clock, flags, &t, rmtp);
 }
 
 void __init hrtimers_init(void)

@@ -164,7 +164,7 @@ void tick_nohz_irq_exit(void)
 {
 	struct tick_sched *ts = this_cpu_ptr(&tick_cpu_sched);
 
-	if (ts->inidle && ts->tick_stopped && !need_resched() && !in_interrupt() && is_idle_task(current))
+	if (ts->inidle && ts->tick_stopped && !in_interrupt())
 		tick_nohz_stop_tick(ts);
 }
 

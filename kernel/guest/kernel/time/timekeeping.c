@@ -52,6 +52,21 @@ ktime_t ktime_get(void)
 	return timekeeping_get_ns(&offs);
 }
 
+ktime_t ktime_get_update_offsets_now(ktime_t *offs_real)
+{
+	u64 offs, now = timekeeping_get_ns(&offs);
+
+	*offs_real = offs;
+	return now;
+}
+
+ktime_t ktime_get_with_offset(int base)
+{
+	u64 offs, now = timekeeping_get_ns(&offs);
+
+	return base ? now + offs : now;
+}
+
 ktime_t ktime_get_real(void)
 {
 	u64 offs, now = timekeeping_get_ns(&offs);

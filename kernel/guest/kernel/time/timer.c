@@ -104,7 +104,7 @@ int del_timer_sync(struct timer_list *timer)
 	return ret;
 }
 
-static void call_timer_fn(struct timer_list *timer, void (*fn)(struct timer_list *), unsigned long baseclk)
+static noinline void call_timer_fn(struct timer_list *timer, void (*fn)(struct timer_list *), unsigned long baseclk)
 {
 	fn(timer);
 }
@@ -140,6 +140,11 @@ void run_local_timers(void)
 		raise_softirq_irqoff(TIMER_SOFTIRQ);
 }
 
+static noinline struct timer_list *__next_timer_interrupt(struct timer_base *base)
+{
+	return hlist_entry_safe(base->timers.first, struct timer_list, entry);
+}
+
 /* In nanoseconds of ktime: when does this CPU need a tick for its timers? basem is the time of jiffy basej. */
 u64 get_next_timer_interrupt(unsigned long basej, u64 basem)
 {
@@ -148,7 +153,7 @@ u64 get_next_timer_interrupt(unsigned long basej, u64 basem)
 	u64 next = KTIME_MAX;
 
 	raw_spin_lock(&base->lock);
-	timer = hlist_entry_safe(base->timers.first, struct timer_list, entry);
+	timer = __next_timer_interrupt(base);
 	if (timer)
 		next = time_after(timer->expires, basej) ? basem + (timer->expires - basej) * TICK_NSEC : basem;
 	raw_spin_unlock(&base->lock);
