@@ -70,37 +70,43 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// transcript is the block that README opens with.
-var transcript = regexp.MustCompile("(?s)```\n\\$ cat scripts/quickstart.star\n.*?```\n")
+// shown are the blocks of README that the goldens keep true: how each begins, and the parts that it is made of.
+var shown = []struct {
+	begins *regexp.Regexp
+	parts  []struct{ prompt, file string }
+}{
+	{regexp.MustCompile("(?s)```\n\\$ cat scripts/quickstart.star\n.*?```\n"), []struct{ prompt, file string }{
+		{"$ cat scripts/quickstart.star\n", "quickstart.star"}, {"$ go run . run scripts/quickstart.star\n", "quickstart.out"},
+	}},
+	{regexp.MustCompile("(?s)```\n>>> .*?```\n"), []struct{ prompt, file string }{{"", "tour.out"}}},
+}
 
-// TestQuickstartInReadme: README opens with what the quickstart prints.
-func TestQuickstartInReadme(t *testing.T) {
-	var want strings.Builder
-	want.WriteString("```\n")
-	for _, part := range []struct{ command, file string }{
-		{"cat scripts/quickstart.star", "quickstart.star"},
-		{"go run . run scripts/quickstart.star", "quickstart.out"},
-	} {
-		text, err := os.ReadFile(part.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want.WriteString("$ " + part.command + "\n" + string(text))
-	}
-	want.WriteString("```\n")
+// TestReadme: README opens with what the quickstart prints, and its session is a golden.
+func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, block := range shown {
+		want := "```\n"
+		for _, part := range block.parts {
+			text, err := os.ReadFile(part.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want += part.prompt + string(text)
+		}
+		want += "```\n"
+		if *update {
+			readme = block.begins.ReplaceAllLiteral(readme, []byte(want))
+		} else if got := string(block.begins.Find(readme)); got != want {
+			t.Errorf("README.md differs (go test ./scripts -update):\n%s", lang.Diff(want, got))
+		}
+	}
 	if *update {
-		text := transcript.ReplaceAllLiteral(readme, []byte(want.String()))
-		if err := os.WriteFile("../README.md", text, 0o644); err != nil {
+		if err := os.WriteFile("../README.md", readme, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	if got := string(transcript.Find(readme)); got != want.String() {
-		t.Errorf("README.md and the quickstart differ (go test ./scripts -update):\n%s", lang.Diff(want.String(), got))
 	}
 }
 
