@@ -2,7 +2,6 @@ package x86
 
 import (
 	"encoding/binary"
-	"unsafe"
 
 	"kscope/kernel/mem"
 )
@@ -24,11 +23,12 @@ func (c *CPU) memFault(f *mem.Fault) {
 	c.Exc = Exception{Vec: VecPF, Err: f.Code, HasErr: true, CR2: f.VA}
 }
 
-// readPtr translates va for a read of the current privilege level. nil with ok: not memory.
-func (c *CPU) readPtr(va uint64) (p unsafe.Pointer, ok bool) {
+// readPtr translates va for a read of the current privilege level, to the memory from there to the end of the page. nil
+// with ok: not memory.
+func (c *CPU) readPtr(va uint64) (p []byte, ok bool) {
 	e := &c.tl.R[mem.Index(va)]
 	if va-e.VA < mem.PageSize {
-		return unsafe.Add(e.P, va-e.VA), true
+		return (*mem.Frame)(e.P)[va-e.VA:], true
 	}
 	pa, flags, f := mem.Walk(c.phys, c.cr3, va, mem.Read, c.user(), c.mode())
 	if f != nil {
@@ -39,15 +39,14 @@ func (c *CPU) readPtr(va uint64) (p unsafe.Pointer, ok bool) {
 	if !c.phys.Contains(pa) {
 		return nil, true
 	}
-	p = c.tl.FillR(c.phys, va, pa, flags)
-	return unsafe.Add(p, pa%mem.PageSize), true
+	return (*mem.Frame)(c.tl.FillR(c.phys, va, pa, flags))[pa%mem.PageSize:], true
 }
 
 // writePtr translates va for a write. code: the frame holds decoded code at pa, so the write goes through storeCode.
-func (c *CPU) writePtr(va uint64) (p unsafe.Pointer, pa uint64, code, ok bool) {
+func (c *CPU) writePtr(va uint64) (p []byte, pa uint64, code, ok bool) {
 	e := &c.tl.W[mem.Index(va)]
 	if va-e.VA < mem.PageSize {
-		return unsafe.Add(e.P, va-e.VA), 0, false, true
+		return (*mem.Frame)(e.P)[va-e.VA:], 0, false, true
 	}
 	pa, flags, f := mem.Walk(c.phys, c.cr3, va, mem.Write, c.user(), c.mode())
 	if f != nil {
@@ -61,38 +60,38 @@ func (c *CPU) writePtr(va uint64) (p unsafe.Pointer, pa uint64, code, ok bool) {
 	if c.phys.Code(pa / mem.PageSize) {
 		return nil, pa, true, true
 	}
-	p = c.tl.FillW(c.phys, va, pa, flags)
-	return unsafe.Add(p, pa%mem.PageSize), pa, false, true
+	return (*mem.Frame)(c.tl.FillW(c.phys, va, pa, flags))[pa%mem.PageSize:], pa, false, true
 }
 
-func readN(p unsafe.Pointer, n uint64) uint64 {
+// readN reads the first n bytes of p; what is not memory reads as ones.
+func readN(p []byte, n uint64) uint64 {
 	if p == nil {
 		return ^uint64(0) >> (64 - 8*n)
 	}
 	switch n {
 	case 1:
-		return uint64(*(*uint8)(p))
+		return uint64(p[0])
 	case 2:
-		return uint64(*(*uint16)(p))
+		return uint64(binary.LittleEndian.Uint16(p))
 	case 4:
-		return uint64(*(*uint32)(p))
+		return uint64(binary.LittleEndian.Uint32(p))
 	}
-	return *(*uint64)(p)
+	return binary.LittleEndian.Uint64(p)
 }
 
-func writeN(p unsafe.Pointer, v, n uint64) {
+func writeN(p []byte, v, n uint64) {
 	if p == nil {
 		return
 	}
 	switch n {
 	case 1:
-		*(*uint8)(p) = uint8(v)
+		p[0] = uint8(v)
 	case 2:
-		*(*uint16)(p) = uint16(v)
+		binary.LittleEndian.PutUint16(p, uint16(v))
 	case 4:
-		*(*uint32)(p) = uint32(v)
+		binary.LittleEndian.PutUint32(p, uint32(v))
 	default:
-		*(*uint64)(p) = v
+		binary.LittleEndian.PutUint64(p, v)
 	}
 }
 
@@ -162,7 +161,7 @@ func (c *CPU) loadW(va, n uint64) (uint64, bool) {
 		return c.load(va, n)
 	}
 	if code {
-		return readN(unsafe.Pointer(&c.phys.Page(pa / mem.PageSize)[pa%mem.PageSize]), n), true
+		return readN(c.phys.Page(pa / mem.PageSize)[pa%mem.PageSize:], n), true
 	}
 	return readN(p, n), true
 }

@@ -2,7 +2,6 @@ package x86
 
 import (
 	"encoding/binary"
-	"unsafe"
 
 	"kscope/kernel/mem"
 )
@@ -30,7 +29,7 @@ func (c *CPU) keepDead(sp uint64) {
 	lo := sp - deadStack
 	if !crosses(lo, deadStack) {
 		if p, ok := c.readPtr(lo); ok {
-			c.kept.bytes = *(*[deadStack]byte)(p)
+			copy(c.kept.bytes[:], p)
 			return
 		}
 	}
@@ -46,7 +45,7 @@ func (c *CPU) restoreDead() {
 	c.kept.sp = 0
 	if !crosses(lo, deadStack) {
 		if p, _, code, ok := c.writePtr(lo); ok && !code {
-			*(*[deadStack]byte)(unsafe.Pointer(p)) = c.kept.bytes
+			copy(p, c.kept.bytes[:])
 			return
 		}
 	}

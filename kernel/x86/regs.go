@@ -1,10 +1,8 @@
 package x86
 
-import "unsafe"
-
 // reg reads sz-log2 bytes of the register slot at byte offset off, zero-extended.
 func (c *CPU) reg(off, sz uint8) uint64 {
-	return readN(unsafe.Add(unsafe.Pointer(c), off), 1<<sz)
+	return readN(c.slotBytes(off), 1<<sz)
 }
 
 // setReg writes it; a 32-bit result clears the upper half.
@@ -12,7 +10,7 @@ func (c *CPU) setReg(off, sz uint8, v uint64) {
 	if sz == 2 {
 		sz, v = 3, uint64(uint32(v))
 	}
-	writeN(unsafe.Add(unsafe.Pointer(c), off), v, 1<<sz)
+	writeN(c.slotBytes(off), v, 1<<sz)
 }
 
 // ea is the effective address of a uop.

@@ -1,10 +1,6 @@
 package x86
 
-import (
-	"unsafe"
-
-	"kscope/kernel/mem"
-)
+import "kscope/kernel/mem"
 
 // stringOp is the state of one string instruction: u.sc is the element size, u.s the slot of the source segment's base,
 // u.x the prefix (1 rep or repe, 2 repne), u.m 1 for 32-bit addresses.
@@ -107,7 +103,7 @@ func (s *stringOp) copyRun(from, to, k uint64) (done uint64, ok bool) {
 		return 0, ok
 	}
 	b := k * s.n
-	copy(unsafe.Slice((*byte)(q), b), unsafe.Slice((*byte)(p), b))
+	copy(q[:b], p[:b])
 	s.advance(RSI, k)
 	s.advance(RDI, k)
 	return k, true
@@ -123,7 +119,7 @@ func (c *CPU) opStos(u *uop) int {
 				return 0, false
 			}
 			if !code && q != nil {
-				fill(unsafe.Slice((*byte)(q), k*s.n), c.r[RAX], s.n)
+				fill(q[:k*s.n], c.r[RAX], s.n)
 				s.advance(RDI, k)
 				return k, false
 			}

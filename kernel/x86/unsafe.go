@@ -2,6 +2,12 @@ package x86
 
 import "unsafe"
 
+// Besides the generated code this file alone is unsafe. Uops name registers by byte offset from the CPU, whose first
+// field is the register file, so that one access serves every width and AH; and they are walked by pointer, which saves
+// the bounds check per uop.
+
+const uopSize = unsafe.Sizeof(uop{})
+
 // uopIndex returns the place of u in us, or -1.
 func uopIndex(us []uop, u *uop) int {
 	d := uintptr(unsafe.Pointer(u)) - uintptr(unsafe.Pointer(&us[0]))
@@ -9,4 +15,9 @@ func uopIndex(us []uop, u *uop) int {
 		return i
 	}
 	return -1
+}
+
+// slotBytes is the register file from byte offset off on.
+func (c *CPU) slotBytes(off uint8) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&c.r)), unsafe.Sizeof(c.r))[off:]
 }

@@ -1,9 +1,6 @@
 package x86
 
-import (
-	"math"
-	"unsafe"
-)
+import "math"
 
 //go:generate go run ./gen
 
@@ -23,8 +20,6 @@ type uop struct {
 	n    uint8  // its length
 	_    [5]byte
 }
-
-const uopSize = unsafe.Sizeof(uop{})
 
 // Slots of CPU.r behind the 16 general registers, as byte offsets.
 const (
