@@ -12,14 +12,23 @@ type Guest struct {
 	M *kernel.Machine
 	T *ftrace.Tracer
 
-	env   *Env
-	procs map[int]*process // programs that scripts started
-	err   error            // of a Starlark program, until a run reports it
-	busy  bool             // something drives the machine: what runs inside it may not
+	env    *Env
+	procs  map[int]*process  // programs that scripts started
+	err    error             // of a Starlark program, until a run reports it
+	busy   bool              // something drives the machine: what runs inside it may not
+	atBoot map[string]string // files of tracefs that tracer.reset restores
 }
 
-// NewGuest wraps a booted machine with the parts that it was made with.
+// NewGuest wraps a machine that has just booted, with the parts that it was made with.
 func NewGuest(m *kernel.Machine) (*Guest, error) {
+	g, err := wrap(m)
+	if err == nil {
+		g.atBoot = g.bootState()
+	}
+	return g, err
+}
+
+func wrap(m *kernel.Machine) (*Guest, error) {
 	t, ok := ftrace.Of(m)
 	if !ok {
 		return nil, fmt.Errorf("the machine has no tracer")
@@ -43,11 +52,12 @@ func (g *Guest) guard(fn func() error) error {
 
 // fork makes a guest of a copy of the machine. Programs that are under way go on in the copy too, with output of their own.
 func (g *Guest) fork(m *kernel.Machine) (*Guest, error) {
-	n, err := NewGuest(m)
+	n, err := wrap(m)
 	if err != nil {
 		return nil, err
 	}
 	g.env.adopt(n)
+	n.atBoot = g.atBoot
 	for pid, p := range g.procs {
 		if p.copy != nil {
 			n.procs[pid], p.copy = p.copy, nil
