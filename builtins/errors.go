@@ -48,6 +48,10 @@ func (c *call) fail(err error, at string, names func() []string) error {
 	if errors.As(err, &sym) {
 		e.Msg, e.At, e.Off = c.name+": "+sym.Msg, sym.Text, sym.Off
 		e.Hint = didYouMean(sym.Hint)
+		name, _, _ := strings.Cut(sym.Text, "+")
+		if why := c.g.missing(name); why != "" && sym.Err == kernel.ENOENT {
+			e.Hint = why
+		}
 	}
 	var errno kernel.Errno
 	if errors.As(err, &errno) {

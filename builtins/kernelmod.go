@@ -29,7 +29,7 @@ func kernelMethods() []method {
 		{name: "addr", sig: "(x) -> int", fn: kernelAddr,
 			doc: "Resolves \"sym\", \"sym+0x10\", \"mod:sym\", a Sym or an int to an address."},
 		{name: "func", sig: "(x) -> Func", fn: kernelFunc,
-			doc: "Finds a function's prototype: .proto, .args, .file, .line, .sym."},
+			doc: "Finds a function's prototype: .proto, .args, .ret, .file, .line, .sym and .inlines, the places where it was inlined."},
 		{name: "type", sig: "(name) -> Type", fn: kernelType,
 			doc: "Finds a C type of the image; printing it shows the layout as pahole does."},
 		{name: "var", sig: "(name, cpu = None) -> object", fn: kernelVar,

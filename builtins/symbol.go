@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -20,6 +21,35 @@ func (g *Guest) symRecord(s kernel.Sym) starlark.Value {
 		{"section", str(s.Section)}, {"module", strOrNone(s.Module)}, {"percpu", starlark.Bool(s.PerCPU())},
 		{"traceable", starlark.Bool(g.traceable(s.Addr))},
 	}}
+}
+
+// missing says why a function that the source has is no symbol: inlined everywhere, or known by a clone's name only. It is ""
+// when there is no such function at all.
+func (g *Guest) missing(name string) string {
+	if clones := g.M.Symbols().Glob(name+".*", "tT"); len(clones) > 0 {
+		return "the compiler made " + enumerate(clones, func(s kernel.Sym) string { return s.Name }) + " of it"
+	}
+	if sites := g.M.Types().Inlined(name); len(sites) > 0 {
+		return "it was inlined into " + enumerate(sites, func(s kernel.InlineSite) string { return s.Caller }) + ": no call is left to trace"
+	}
+	return ""
+}
+
+// enumerate names up to three different items.
+func enumerate[T any](items []T, name func(T) string) string {
+	var names []string
+	for _, x := range items {
+		if n := name(x); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	if n := len(names); n > 3 {
+		names = append(names[:3], fmt.Sprintf("%d more", n-3))
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
 }
 
 func kernelSymbols(c *call) (starlark.Value, error) {
@@ -59,8 +89,18 @@ func kernelSym(c *call) (starlark.Value, error) {
 	return c.g.symRecord(s), nil
 }
 
+// kernelFunc finds a prototype, also of a function that exists only inlined.
 func kernelFunc(c *call) (starlark.Value, error) {
-	addr, err := c.unpackAddr("x")
+	var x starlark.Value
+	if err := c.unpack("x", &x); err != nil {
+		return nil, err
+	}
+	if name, ok := starlark.AsString(x); ok && len(c.g.M.Symbols().ByName(name)) == 0 {
+		if f, ok := c.g.M.Types().Func(name, 0); ok && len(c.g.M.Types().Inlined(name)) > 0 {
+			return c.g.funcRecord(f, starlark.None), nil
+		}
+	}
+	addr, err := c.address(x)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +109,22 @@ func kernelFunc(c *call) (starlark.Value, error) {
 	if !ok {
 		return nil, c.errorf("%s: the image has no prototype for it", c.g.M.Symbols().Format(addr))
 	}
+	return c.g.funcRecord(f, c.g.symRecord(s)), nil
+}
+
+// funcRecord is the value Func. sym is None for a function that has no code of its own.
+func (g *Guest) funcRecord(f *kernel.Func, sym starlark.Value) starlark.Value {
 	args := list(f.Params, func(p kernel.Param) starlark.Value {
-		return &record{typ: "Arg", text: p.Type.Decl(p.Name), fields: []field{{"name", str(p.Name)}, {"type", str(p.Type.String())}}}
+		return &record{typ: "Arg", text: p.Type.Decl(p.Name), fields: []field{{"name", str(p.Name)}, {"type", str(strings.TrimSpace(p.Type.String()))}}}
+	})
+	inlines := list(g.M.Types().Inlined(f.Name), func(s kernel.InlineSite) starlark.Value {
+		text := fmt.Sprintf("<inlined into %s at %s:%d>", s.Caller, s.File, s.Line)
+		return &record{typ: "Inline", text: text, fields: []field{
+			{"caller", str(s.Caller)}, {"addr", unum(s.Addr)}, {"file", str(s.File)}, {"line", num(s.Line)},
+		}}
 	})
 	return &record{typ: "Func", text: f.String(), fields: []field{
 		{"name", str(f.Name)}, {"proto", str(f.String())}, {"args", args}, {"ret", str(strings.TrimSpace(f.Ret.String()))},
-		{"file", str(f.File)}, {"line", num(f.Line)}, {"addr", unum(f.Addr)}, {"sym", c.g.symRecord(s)},
-	}}, nil
+		{"file", str(f.File)}, {"line", num(f.Line)}, {"sym", sym}, {"inlines", inlines},
+	}}
 }

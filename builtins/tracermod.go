@@ -186,6 +186,9 @@ func (c *call) filterError(err error, glob string) error {
 		le.Msg, le.Hint = fmt.Sprintf("%s: %s: cannot be traced", c.name, glob), c.whyNot(syms[0].Kind)
 	} else {
 		le.Msg = fmt.Sprintf("%s: %s: no traceable function matches", c.name, glob)
+		if why := c.g.missing(glob); why != "" {
+			le.Hint = why
+		}
 	}
 	return le
 }
