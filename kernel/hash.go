@@ -10,8 +10,9 @@ import (
 )
 
 // StateHash covers what the guest can see: every frame outside the shadow RAM that is not zero, with patched text mapped
-// back; each CPU's registers, pending interrupts and t. Flipping any of these bits changes it. Dead stack, the 512 bytes
-// below each CPU's and each sleeping task's stack pointer, is left out: trampolines write there.
+// back and the words that Disguise names; each CPU's registers, pending interrupts and t. Flipping any of these bits
+// changes it. Dead stack, the 512 bytes below each CPU's and each sleeping task's stack pointer, is left out: trampolines
+// write there.
 func (m *Machine) StateHash() uint64 {
 	h := sha256.New()
 	m.hashRAM(h)
@@ -22,15 +23,18 @@ func (m *Machine) StateHash() uint64 {
 }
 
 func (m *Machine) hashRAM(h hash.Hash) {
-	dead := m.deadStack()
+	dead, disguised := m.deadStack(), m.disguised()
 	end := (m.phys.Size() - shadowSize) / mem.PageSize
 	for pfn := uint64(0); pfn < end; pfn++ {
 		if m.phys.IsZero(pfn) {
 			continue
 		}
 		page := m.phys.Page(pfn)
-		if orig, gone := m.text.orig[pfn], dead[pfn]; len(orig) > 0 || gone != nil {
+		if orig, gone, words := m.text.orig[pfn], dead[pfn], disguised[pfn]; len(orig) > 0 || gone != nil || words != nil {
 			clean := *page
+			for _, w := range words {
+				binary.LittleEndian.PutUint64(clean[w.off:], w.x)
+			}
 			for off, b := range orig {
 				clean[off] = b
 			}
@@ -44,6 +48,28 @@ func (m *Machine) hashRAM(h hash.Hash) {
 		}
 		put(h, pfn, mem.Sum(page))
 	}
+}
+
+// Disguise adds a function that tells StateHash which words of guest memory a tracer has replaced, and what the guest would
+// have there: hijacked return addresses. Their addresses are multiples of 8. A fork starts without.
+func (m *Machine) Disguise(fn func(was func(va, x uint64))) { m.disguise = append(m.disguise, fn) }
+
+type disguisedWord struct {
+	off uint16
+	x   uint64
+}
+
+// disguised lists those words by frame.
+func (m *Machine) disguised() map[uint64][]disguisedWord {
+	out := map[uint64][]disguisedWord{}
+	for _, fn := range m.disguise {
+		fn(func(va, x uint64) {
+			if pa, ok := m.Translate(va); ok && va%8 == 0 {
+				out[pa/mem.PageSize] = append(out[pa/mem.PageSize], disguisedWord{uint16(pa % mem.PageSize), x})
+			}
+		})
+	}
+	return out
 }
 
 // deadStack lists, by frame, the byte ranges just below the stack pointers.
