@@ -42,7 +42,7 @@ var lattice = map[string][]string{
 
 // testOnly are imports that only the tests of a package need.
 var testOnly = map[string][]string{
-	"kernel/x86":   {"kernel/guest"}, // the decoder is held against the image
+	"kernel/x86":   {"kernel/guest"},                // the decoder is held against the image
 	"kernel/guest": {"kernel", "golang.org/x/arch"}, // callpaths.txt is held against the code
 	"kernel":       {"kernel/user"},
 	"ftrace":       {"kernel/user"},
