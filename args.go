@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -58,6 +59,10 @@ func newFlags(o *options) *flag.FlagSet {
 	f.Uint64Var(&o.machine.Seed, "seed", 0, "`N` chooses the interleaving of the CPUs")
 	o.machine.Mem = 64 << 20
 	f.Var((*size)(&o.machine.Mem), "mem", "`SIZE` of guest memory, such as 64M")
+	f.Func("image", "boot the guest kernel in the ELF `FILE` (default: the one inside kscope)", func(s string) (err error) {
+		o.machine.Image, err = os.ReadFile(s)
+		return err
+	})
 	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
 	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
 	f.StringVar(&o.eval, "e", "", "evaluate `EXPR` and print its value")
