@@ -23,6 +23,7 @@ var files = [...]File{
 	{Path: "events/ftrace/*/id", Mode: 0o440, Each: coreEvents, Text: eventID, Doc: "number of this event in records"},
 	{Path: "events/header_event", Mode: 0o440, Text: constText(event.HeaderEvent), Doc: "format of an event's header in a ring page"},
 	{Path: "events/header_page", Mode: 0o440, Text: constText(event.HeaderPage), Doc: "format of a ring page's header"},
+	{Path: "max_graph_depth", Mode: 0o640, Text: graphDepthText, Write: writeGraphDepth, Doc: "how deep function_graph looks; 0: all"},
 	{Path: "options/*", Mode: 0o640, Each: optionNames, Text: optionText, Write: writeOption, Doc: "one option: 0 or 1",
 		Partial: "options of what is not there yet keep their state: EINVAL"},
 	{Path: "per_cpu/*/buffer_size_kb", Mode: 0o640, Each: cpuNames, Text: cpuBufferSize, Write: writeBufferSize, Doc: "KiB of this CPU's ring"},
@@ -43,6 +44,10 @@ var files = [...]File{
 	{Path: "set_ftrace_notrace_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose functions are not traced"},
 	{Path: "set_ftrace_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose functions are traced, when not all are",
 		Partial: "no function-fork"},
+	{Path: "set_graph_function", Mode: 0o640, Open: openGraph, Text: graphText, Write: writeGraph, Close: closeGraph,
+		Doc: "functions whose graphs are traced, when not all are"},
+	{Path: "set_graph_notrace", Mode: 0o640, Open: openGraph, Text: graphText, Write: writeGraph, Close: closeGraph,
+		Doc: "functions whose graphs are left out"},
 	{Path: "timestamp_mode", Mode: 0o440, Text: constText("[delta] absolute\n"), Doc: "how times are kept in the ring"},
 	{Path: "trace", Mode: 0o640, Open: openTrace, Read: readTrace, Write: accept, Close: closeTrace, Doc: "the events, as text; > trace clears them",
 		Partial: "no latency format"},
@@ -55,6 +60,8 @@ var files = [...]File{
 	{Path: "trace_pipe", Mode: 0o440, Open: openPipe, Read: readPipe, Ready: pipeReady, Close: closePipe,
 		Doc: "the events, as text, each read once; a read waits for the next event"},
 	{Path: "tracing_cpumask", Mode: 0o640, Text: cpumaskText, Write: writeCpumask, Doc: "CPUs that are traced, as a hexadecimal mask"},
+	{Path: "tracing_thresh", Mode: 0o640, Text: threshText, Write: writeThresh,
+		Doc: "function_graph only shows exits of functions that took so many microseconds; 0: all"},
 	{Path: "tracing_on", Mode: 0o640, Text: tracingOn, Write: writeTracingOn, Doc: "whether the rings record: 0 or 1"},
 }
 

@@ -60,10 +60,16 @@ func closeFilter(h *Handle) error {
 		h.T.sites.enter(s.hash, word)
 	}
 	*filterOf(h) = s.hash
-	if !h.T.ops.Registered() {
+	return h.T.shareFilter(h.File.Path)
+}
+
+// shareFilter gives function_graph the function tracer's hashes (global_ops has them for both) and patches.
+func (t *Tracer) shareFilter(by string) error {
+	t.graph.ops.Filter, t.graph.ops.Notrace = t.ops.Filter, t.ops.Notrace
+	if !t.ops.Registered() && !t.graph.ops.Registered() {
 		return nil
 	}
-	return h.T.sites.Update(h.File.Path)
+	return t.sites.Update(by)
 }
 
 // filterText lists the functions in the order of their addresses, whatever the order in which they were written.

@@ -67,8 +67,11 @@ func someTracer(cpus int) *Tracer {
 			}
 			return name
 		},
-		online: func() int { return cpus },
+		online:   func() int { return cpus },
+		irqEntry: func(addr uint64) bool { return addr == 0x77 },
+		release:  func() string { return "6.1.0-57-cloud-amd64" },
 	}
+	t.graph = &graph{t: t, ops: &Ops{Name: "function_graph", Gate: "ftrace_graph_func"}, tasks: map[uint64]*retStack{}}
 	t.cmdline.init(defaultCmdlines)
 	t.fs = newFS(t)
 	return t

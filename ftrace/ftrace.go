@@ -57,6 +57,7 @@ type Tracer struct {
 	counter  uint64
 	global   uint64
 	ops      *Ops // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
+	graph    *graph
 	cmdline  cmdlines
 	tgids    map[int32]int32
 	errs     errorLog
@@ -65,18 +66,35 @@ type Tracer struct {
 	wait     waiters
 	fs       *FS
 	markIP   uint64
+	setCPU   int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
 	lost     func(l Loss) // see OnLost
 }
 
 // guestView is what the text of a trace needs to know of the guest; tests of the text have one without a machine.
 type guestView struct {
-	symbol func(addr uint64, offset bool) string
-	online func() int
+	symbol   func(addr uint64, offset bool) string
+	online   func() int
+	irqEntry func(addr uint64) bool // in .irqentry.text
+	release  func() string          // uname -r
 }
 
 func viewOf(m *kernel.Machine) guestView {
+	lo, _ := m.Symbols().Lookup("__irqentry_text_start")
+	hi, _ := m.Symbols().Lookup("__irqentry_text_end")
 	return guestView{
-		symbol: func(addr uint64, offset bool) string { return symbolText(m.Symbols(), addr, offset) },
+		irqEntry: func(addr uint64) bool { return lo <= addr && addr < hi },
+		symbol:   func(addr uint64, offset bool) string { return symbolText(m.Symbols(), addr, offset) },
+		release: func() string {
+			o, err := m.Var("init_uts_ns", 0)
+			if err != nil {
+				return "6.1.0-kscope"
+			}
+			if o, err = o.Path("name", "release"); err != nil {
+				return "6.1.0-kscope"
+			}
+			s, _ := o.Text()
+			return s
+		},
 		online: func() (n int) {
 			for i := range m.NumCPU() {
 				n += b2i(m.Online(i))
@@ -102,6 +120,7 @@ func New(m *kernel.Machine) (*Tracer, error) {
 	}
 	t.ops = &Ops{Name: "function", Gate: "function_trace_call"}
 	t.bind(t.ops)
+	t.graph = newGraph(t)
 	t.cmdline.init(defaultCmdlines)
 	if t.markIP, err = markAddress(m); err != nil {
 		return nil, err
@@ -125,6 +144,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	}
 	n.ops = n.sites.ForkOf(t.ops)
 	n.bind(n.ops)
+	n.graph = t.graph.fork(n)
 	n.cmdline = t.cmdline.fork()
 	n.tgids = cloneMap(t.tgids)
 	n.errs, n.pids = t.errs.fork(), t.pids.fork()

@@ -11,6 +11,8 @@ func (t *Tracer) registerGates() {
 		{"ftrace_process_locs", t.gateProcessLocs},
 		{"function_trace_call", t.sites.GateOwn},
 		{"arch_ftrace_ops_list_func", t.sites.gateList},
+		{"ftrace_graph_func", t.sites.GateOwn},
+		{"ftrace_return_to_handler", t.graph.gateReturn},
 		{"tracefs_lookup", t.fs.gateLookup},
 		{"tracefs_iterate", t.fs.gateIterate},
 		{"tracefs_open", t.fs.gateOpen},

@@ -56,6 +56,50 @@ func (m *merger) next() (e entry, ok bool) {
 	return entry{cpu: best.cpu, Event: best.head, missed: best.missed}, true
 }
 
+// peek looks at the next event of one CPU; drop passes over it.
+func (m *merger) peek(cpu int) ([]byte, bool) {
+	for i := range m.cpus {
+		c := &m.cpus[i]
+		if c.cpu != cpu {
+			continue
+		}
+		if !c.ok {
+			if c.head, c.ok = c.it.Next(); !c.ok {
+				return nil, false
+			}
+			c.missed = c.it.Missed()
+		}
+		return c.head.Data, true
+	}
+	return nil, false
+}
+
+func (m *merger) drop(cpu int) {
+	for i := range m.cpus {
+		if m.cpus[i].cpu == cpu {
+			m.cpus[i].ok = false
+		}
+	}
+}
+
+// consumer looks ahead in the rings for a reader that consumes.
+type consumer struct {
+	t   *Tracer
+	buf []byte
+}
+
+func (c *consumer) peek(cpu int) ([]byte, bool) {
+	e, ok := c.t.cpu[cpu].ring.PeekEvent(c.buf)
+	c.buf = e.Data
+	return e.Data, ok
+}
+
+func (c *consumer) drop(cpu int) {
+	if e, ok := c.t.cpu[cpu].ring.Consume(c.buf); ok {
+		c.buf = e.Data
+	}
+}
+
 // refresh drops the events that were looked at but not given out: the guest has run since, and their bytes may be gone.
 // They are found again.
 func (m *merger) refresh() {

@@ -42,6 +42,13 @@ func (h hot) u32(va uint64) uint32 {
 	return 0
 }
 
+func (h hot) u64(va uint64) uint64 {
+	if p := h.m.HostPtr(va); p != nil {
+		return *(*uint64)(p)
+	}
+	return 0
+}
+
 func (h hot) i32(va uint64) int32 { return int32(h.u32(va)) }
 
 // task reads what each event's header needs of a task_struct: one translation when it lies in one page, as most do.

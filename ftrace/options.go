@@ -43,6 +43,15 @@ const (
 	optNopRefuse
 	optFuncStack
 	optFuncNoRepeats
+	optGraphOverrun
+	optGraphCPU
+	optGraphOverhead
+	optGraphProc
+	optGraphDuration
+	optGraphAbstime
+	optGraphIrqs
+	optGraphTail
+	optSleepTime
 	numOptions
 )
 
@@ -84,12 +93,22 @@ var optionRows = [numOptions]optionRow{
 	optHashPtr:       {name: "hash-ptr", on: true, why: "no event prints a pointer yet"},
 	optFunction:      {name: "function-trace", on: true, set: (*Tracer).setFunctionTrace},
 	optFunctionFork:  {name: "function-fork", why: "not there yet"},
-	optDisplayGraph:  {name: "display-graph", why: "function_graph is not there yet"},
+	optDisplayGraph:  {name: "display-graph"},
 	optStacktrace:    {name: "stacktrace", why: "events have no stacks yet"},
 	optNopAccept:     {name: "test_nop_accept", tracer: "nop"},
 	optNopRefuse:     {name: "test_nop_refuse", tracer: "nop", why: "it is there to be refused"},
 	optFuncStack:     {name: "func_stack_trace", tracer: "function", why: "not there yet"},
 	optFuncNoRepeats: {name: "func-no-repeats", tracer: "function", why: "not there yet"},
+	// No graph-time: 6.1 has it with CONFIG_FUNCTION_PROFILER only, which Debian's kernel is without.
+	optGraphOverrun:  {name: "funcgraph-overrun", tracer: "function_graph"},
+	optGraphCPU:      {name: "funcgraph-cpu", on: true, tracer: "function_graph"},
+	optGraphOverhead: {name: "funcgraph-overhead", on: true, tracer: "function_graph"},
+	optGraphProc:     {name: "funcgraph-proc", tracer: "function_graph"},
+	optGraphDuration: {name: "funcgraph-duration", on: true, tracer: "function_graph"},
+	optGraphAbstime:  {name: "funcgraph-abstime", tracer: "function_graph"},
+	optGraphIrqs:     {name: "funcgraph-irqs", on: true, tracer: "function_graph"},
+	optGraphTail:     {name: "funcgraph-tail", tracer: "function_graph"},
+	optSleepTime:     {name: "sleep-time", on: true, tracer: "function_graph"},
 }
 
 func defaultOptions() (o options) {

@@ -15,6 +15,8 @@ type printer struct {
 	annotate bool         // say where a CPU's buffer starts: some events were overwritten
 	started  map[int]bool // CPUs that have been named
 	index    int          // lines so far
+	ahead    lookahead    // nil: none
+	graph    []graphCPU   // by CPU
 	names    map[uint64]string
 	offset   bool // the names are with offsets
 }
@@ -45,6 +47,9 @@ func (p *printer) symbol(b []byte, addr uint64) []byte {
 	}
 	return b
 }
+
+// plainName is %ps of an address, without offset.
+func (p *printer) plainName(addr uint64) string { return p.t.guest.symbol(addr, false) }
 
 // symbolText names an address: with offset as %pS, else without offset, size and module.
 func symbolText(syms *kernel.Symbols, addr uint64, offset bool) string {
@@ -84,6 +89,9 @@ func (p *printer) line(e *entry) {
 		p.Buf = append(strconv.AppendUint(p.Buf, e.Lost, 10), " EVENTS]\n"...)
 	}
 	h, _ := event.Parse(e.Data)
+	if t.current == &tracers[graphTracer] && p.graphLine(h, e) {
+		return
+	}
 	p.NoParent = !t.opt(optPrintParent)
 	if h.Type == event.IDPrint && t.opt(optPrintk) && t.opt(optPrintkMsgOnly) && len(e.Data) > 16 {
 		p.Buf = append(p.Buf, e.Data[16:16+max(0, nul(e.Data[16:]))]...)
@@ -206,6 +214,10 @@ func padNum(b []byte, x uint64, n int, fill byte) []byte {
 func (p *printer) header(cpu int) {
 	t := p.t
 	p.Buf = append(append(append(p.Buf, "# tracer: "...), t.current.name...), "\n#\n"...)
+	if t.current == &tracers[graphTracer] {
+		p.graphHeader(cpu)
+		return
+	}
 	if !t.opt(optContextInfo) || t.opt(optVerbose) {
 		return
 	}
@@ -236,4 +248,18 @@ func (p *printer) header(cpu int) {
 	for _, r := range rows {
 		p.Buf = append(p.Buf, r...)
 	}
+}
+
+// latencyTitle appends the first lines of the latency format; see print_trace_header in kernel/trace/trace.c.
+func (p *printer) latencyTitle(cpu int) {
+	t := p.t
+	entries, total := t.counts(cpu)
+	p.Buf = fmt.Appendf(p.Buf, `# %s latency trace v1.1.5 on %s
+# --------------------------------------------------------------------
+# latency: 0 us, #%d/%d, CPU#%d | (M:desktop VP:0, KP:0, SP:0 HP:0 #P:%d)
+#    -----------------
+#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)
+#    -----------------
+#
+`, t.current.name, t.guest.release(), entries, total, t.setCPU, t.guest.online())
 }

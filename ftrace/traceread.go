@@ -19,6 +19,7 @@ func (r *traceReader) fill(t *Tracer, size int) {
 	if r.p == nil {
 		r.p, r.m = newPrinter(t), t.merge(r.cpu)
 		r.p.annotate = t.overruns()
+		r.p.ahead = r.m
 	}
 	r.p.t = t
 	r.m.refresh()
@@ -67,6 +68,9 @@ func (t *Tracer) newPipeReader(cpu int) *pipeReader { return &pipeReader{cpu: cp
 // take copies what is there to buf, consuming events, at most a page a time; see tracing_read_pipe.
 func (r *pipeReader) take(t *Tracer, buf []byte) int {
 	r.p.t = t
+	if r.p.ahead == nil {
+		r.p.ahead = &consumer{t: t}
+	}
 	size := min(len(buf), seqSize-1)
 	for left := len(r.p.Buf) > 0; !left && len(r.p.Buf) < size; {
 		e, ok := t.consume(r.cpu, r.data)
@@ -88,6 +92,7 @@ func (r *traceReader) fork(t *Tracer) any {
 		n.p = r.p.fork(t)
 		n.m = &merger{cpus: append([]mergeCPU(nil), r.m.cpus...)}
 		n.m.refresh()
+		n.p.ahead = n.m
 		for i := range n.m.cpus {
 			c := &n.m.cpus[i]
 			c.it = c.it.On(t.cpu[c.cpu].ring)
@@ -103,6 +108,6 @@ func (r *pipeReader) fork(t *Tracer) any {
 func (p *printer) fork(t *Tracer) *printer {
 	n := newPrinter(t)
 	n.Buf = append([]byte(nil), p.Buf...)
-	n.annotate, n.index, n.started = p.annotate, p.index, cloneMap(p.started)
+	n.annotate, n.index, n.started, n.graph = p.annotate, p.index, cloneMap(p.started), append([]graphCPU(nil), p.graph...)
 	return n
 }

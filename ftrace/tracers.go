@@ -16,12 +16,18 @@ type tracerType struct {
 }
 
 const (
-	functionTracer = iota
+	graphTracer = iota
+	functionTracer
 	nopTracer
 )
 
 // tracers are in the order of available_tracers: Linux lists the last registered first.
 var tracers = [...]tracerType{
+	graphTracer: {
+		name: "function_graph", records: true,
+		init:  func(t *Tracer) error { return t.graph.start() },
+		reset: func(t *Tracer) error { return t.sites.Unregister(t.graph.ops) },
+	},
 	functionTracer: {
 		name: "function", records: true,
 		init: func(t *Tracer) error {

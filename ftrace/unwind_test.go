@@ -39,7 +39,7 @@ func TestUnwindThroughTrampolines(t *testing.T) {
 	m.RegisterGate("arch_ftrace_ops_list_func", check)
 	must(t, tr.Set("function"))
 	work(t, tr)
-	if walks < 1000 {
+	if walks < 500 {
 		t.Errorf("%d walks", walks)
 	}
 }

@@ -10,6 +10,8 @@ const (
 	IDFunction    = 1
 	IDKernelStack = 4
 	IDPrint       = 5
+	IDGraphExit   = 10
+	IDGraphEntry  = 11
 	IDRawData     = 18
 )
 
@@ -79,6 +81,23 @@ var Core = []Format{
 		},
 	},
 	{
+		System: "ftrace", Name: "funcgraph_exit", ID: IDGraphExit,
+		Fields: []Field{{"unsigned long", "func", 8, 8, false}, {"int", "depth", 16, 4, true}, {"unsigned int", "overrun", 20, 4, false},
+			{"unsigned long long", "calltime", 24, 8, false}, {"unsigned long long", "rettime", 32, 8, false}},
+		Print: `"<-- %ps (%d) (start: %llx  end: %llx) over: %d", (void *)REC->func, REC->depth, REC->calltime, REC->rettime, REC->depth`,
+		Text: func(p *Printer, d []byte) {
+			p.Buf = append(p.indent(u32(d[16:])), "}\n"...)
+		},
+	},
+	{
+		System: "ftrace", Name: "funcgraph_entry", ID: IDGraphEntry,
+		Fields: []Field{{"unsigned long", "func", 8, 8, false}, {"int", "depth", 16, 4, true}},
+		Print:  `"--> %ps (%d)", (void *)REC->func, REC->depth`,
+		Text: func(p *Printer, d []byte) {
+			p.Buf = append(p.Sym(p.indent(u32(d[16:])), u64(d[8:])), "() {\n"...)
+		},
+	},
+	{
 		System: "ftrace", Name: "raw_data", ID: IDRawData,
 		Fields: []Field{{"unsigned int", "id", 8, 4, false}, {"char[]", "buf", 12, 0, true}},
 		Print:  `"id:%04x %08x", REC->id, (int)REC->buf[0]`,
@@ -91,6 +110,15 @@ var Core = []Format{
 			p.Buf = append(p.Buf, '\n')
 		},
 	},
+}
+
+// indent appends two blanks for each level of depth. A tracer's own lines of these events are not made here but in
+// package ftrace, which looks ahead for the exit of a leaf.
+func (p *Printer) indent(depth uint32) []byte {
+	for range min(depth, 50) {
+		p.Buf = append(p.Buf, "  "...)
+	}
+	return p.Buf
 }
 
 // nop is what an event without a form of its own prints; see trace_nop_print.
@@ -140,6 +168,51 @@ func PutFunction(d []byte, h Header, ip, parent uint64) {
 	h.Put(d)
 	binary.LittleEndian.PutUint64(d[8:], ip)
 	binary.LittleEndian.PutUint64(d[16:], parent)
+}
+
+// GraphEntrySize and GraphExitSize are the lengths of function_graph's records.
+const (
+	GraphEntrySize = 20
+	GraphExitSize  = 40
+)
+
+// PutGraphEntry fills a funcgraph_entry record.
+func PutGraphEntry(d []byte, h Header, fn uint64, depth uint32) {
+	_ = d[19]
+	h.Put(d)
+	binary.LittleEndian.PutUint64(d[8:], fn)
+	binary.LittleEndian.PutUint32(d[16:], depth)
+}
+
+// PutGraphExit fills a funcgraph_exit record.
+func PutGraphExit(d []byte, h Header, fn uint64, depth, overrun uint32, call, ret uint64) {
+	_ = d[39]
+	h.Put(d)
+	binary.LittleEndian.PutUint64(d[8:], fn)
+	binary.LittleEndian.PutUint32(d[16:], depth)
+	binary.LittleEndian.PutUint32(d[20:], overrun)
+	binary.LittleEndian.PutUint64(d[24:], call)
+	binary.LittleEndian.PutUint64(d[32:], ret)
+}
+
+// GraphRecord is a decoded funcgraph_entry or funcgraph_exit.
+type GraphRecord struct {
+	Func      uint64
+	Depth     int32
+	Overrun   uint32
+	Call, Ret uint64 // of an exit
+}
+
+// ParseGraph decodes one; ok is false when it is too short.
+func ParseGraph(id uint16, d []byte) (r GraphRecord, ok bool) {
+	if len(d) < GraphEntrySize || id == IDGraphExit && len(d) < GraphExitSize {
+		return r, false
+	}
+	r.Func, r.Depth = u64(d[8:]), int32(u32(d[16:]))
+	if id == IDGraphExit {
+		r.Overrun, r.Call, r.Ret = u32(d[20:]), u64(d[24:]), u64(d[32:])
+	}
+	return r, true
 }
 
 // PrintSize is the length that Linux reserves for a print record of n bytes of text: room for "\n\0", and for the word

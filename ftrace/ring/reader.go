@@ -67,6 +67,17 @@ func (b *Buffer) Peek() (ts, lost uint64, ok bool) {
 	return
 }
 
+// PeekEvent is Peek with the event's data, appended to buf[:0].
+func (b *Buffer) PeekEvent(buf []byte) (Event, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, ts, lost, ok := b.next()
+	if !ok {
+		return Event{}, false
+	}
+	return Event{ts, append(buf[:0], s.data...), lost}, true
+}
+
 // Consume takes the oldest event out of the ring; its data is appended to buf[:0]. Any goroutine.
 func (b *Buffer) Consume(buf []byte) (Event, bool) {
 	b.mu.Lock()

@@ -1,0 +1,355 @@
+package ftrace
+
+import (
+	"encoding/binary"
+
+	"kscope/ftrace/event"
+	"kscope/kernel"
+	"kscope/kernel/x86"
+)
+
+// The function_graph tracer: kernel/trace/fgraph.c and trace_functions_graph.c. A function's entry goes through the same
+// trampolines as any op's. Its callback, ftrace_graph_func, puts the address of return_to_handler where the return address
+// is, and the true one on the task's shadow stack:
+//
+//	guest stack                       shadow stack of the task (retStack)
+//	slot  -> return_to_handler        {ret, fn, slot, call}   newest last
+//
+// return_to_handler is one instruction in shadow text, a jump to the gate ftrace_return_to_handler. The gate takes the entry
+// off, gives the dead slot its old bytes back and goes on at the true address. (Linux's is a piece of asm that saves the
+// return registers on the stack and calls C; a jump leaves every register and the stack alone, so that overhead = "none" has
+// nothing to undo.) A function that ends in a jump to another traced one has the same slot twice: both entries go at once.
+type graph struct {
+	t       *Tracer
+	ops     *Ops
+	handler uint64 // return_to_handler; made at first use and never freed: functions may return to it later
+	offSP   uint64 // of sp in struct pt_regs
+	tasks   map[uint64]*retStack
+	last    []*retStack // by CPU: the one of the task that was traced there last
+
+	function, notrace *Hash  // set_graph_function, set_graph_notrace
+	maxDepth          uint32 // max_graph_depth
+	thresh            uint64 // tracing_thresh in ns
+	threshOps         bool   // it was set when the tracer was: funcgraph_thresh_ops
+	lay               schedLayout
+	counts            GraphCounts
+}
+
+// GraphCounts tells what became of the functions that function_graph has seen. Entries = Exits + what still is on the shadow
+// stacks + Abandoned.
+type GraphCounts struct {
+	Entries   uint64 // functions whose return address was replaced
+	Exits     uint64 // that have returned
+	Overrun   uint64 // nested deeper than 50: neither entry nor exit
+	Abandoned uint64 // that never return: the task has exited, or its stack was thrown away
+	Unwritten uint64 // exits without an event: tracing was off, the ring was full, notrace, or below tracing_thresh
+}
+
+// maxGraphDepth is FTRACE_RETFUNC_DEPTH.
+const maxGraphDepth = 50
+
+// retStack is the shadow stack of a task, with what Linux keeps in its trace_recursion word.
+type retStack struct {
+	task    uint64
+	pid     int32
+	overrun uint32 // trace_overrun
+	rets    []graphRet
+
+	inside      bool  // TRACE_GRAPH_BIT: in a function of set_graph_function
+	insideDepth uint8 // its depth, of which Linux keeps two bits
+	irq         bool  // TRACE_IRQ_BIT
+	notrace     bool  // TRACE_GRAPH_NOTRACE_BIT
+}
+
+type graphRet struct {
+	ret, fn, slot uint64
+	call          uint64 // time of entry, by the local clock
+	ran           uint64 // with nosleep-time: what the task had run then; 0: not noted
+	written       bool   // the entry has an event
+}
+
+// schedLayout finds how long a task has run: task_struct.se.sum_exec_runtime and exec_start.
+type schedLayout struct {
+	sum, start uint64
+	ok         bool
+}
+
+func newGraph(t *Tracer) *graph {
+	g := &graph{t: t, ops: &Ops{Name: "function_graph", Gate: "ftrace_graph_func"}, tasks: map[uint64]*retStack{}}
+	g.offSP = uint64(t.m.Types().Struct("pt_regs").Field("sp").Offset)
+	task, se := t.m.Types().Struct("task_struct"), t.m.Types().Struct("sched_entity")
+	if task != nil && se != nil {
+		at := uint64(task.Field("se").Offset)
+		g.lay = schedLayout{at + uint64(se.Field("sum_exec_runtime").Offset), at + uint64(se.Field("exec_start").Offset), true}
+	}
+	g.attach()
+	return g
+}
+
+// attach binds the tracer to its machine.
+func (g *graph) attach() {
+	m := g.t.m
+	g.last = make([]*retStack, m.NumCPU())
+	g.ops.Call = g.enter
+	m.Disguise(g.disguise)
+	u := m.Unwinder()
+	next := u.RetAddr
+	u.RetAddr = func(ra, slot uint64) uint64 {
+		if ra == g.handler && ra != 0 {
+			return g.trueReturn(slot)
+		}
+		if next != nil {
+			return next(ra, slot)
+		}
+		return ra
+	}
+}
+
+func (g *graph) fork(t *Tracer) *graph {
+	n := &graph{}
+	*n = *g
+	n.t, n.ops = t, t.sites.ForkOf(g.ops)
+	n.tasks = make(map[uint64]*retStack, len(g.tasks))
+	for at, s := range g.tasks {
+		c := *s
+		c.rets = append(make([]graphRet, 0, cap(s.rets)), s.rets...)
+		n.tasks[at] = &c
+	}
+	n.function, n.notrace = g.function.Clone(), g.notrace.Clone()
+	n.attach()
+	return n
+}
+
+// start is graph_trace_init.
+func (g *graph) start() error {
+	if g.handler == 0 {
+		if err := g.build(); err != nil {
+			return err
+		}
+	}
+	g.threshOps = g.thresh != 0
+	return g.t.sites.Register(g.ops)
+}
+
+// build writes return_to_handler.
+func (g *graph) build() error {
+	m := g.t.m
+	gate, ok := m.Symbols().Lookup("ftrace_return_to_handler")
+	if !ok {
+		return kernel.ENODEV
+	}
+	va, err := m.ShadowAlloc(siteSize, "return_to_handler")
+	if err != nil {
+		return err
+	}
+	b := [siteSize]byte{0xe9} // jmp
+	binary.LittleEndian.PutUint32(b[1:], uint32(gate-va-siteSize))
+	m.ShadowWrite(va, b[:])
+	g.handler = va
+	return nil
+}
+
+// stack is the shadow stack of the task that runs on c. A task_struct that has been used again starts an empty one.
+func (g *graph) stack(c *kernel.VCPU, task uint64, pid int32) *retStack {
+	if s := g.last[c.ID]; s != nil && s.task == task && s.pid == pid {
+		return s
+	}
+	s := g.tasks[task]
+	switch {
+	case s == nil:
+		s = &retStack{task: task, pid: pid, rets: make([]graphRet, 0, maxGraphDepth)}
+		g.tasks[task] = s
+	case s.pid != pid:
+		g.counts.Abandoned += uint64(len(s.rets))
+		*s = retStack{task: task, pid: pid, rets: s.rets[:0]}
+	}
+	g.last[c.ID] = s
+	return s
+}
+
+// enter is ftrace_graph_func: function_graph_enter and trace_graph_entry.
+func (g *graph) enter(c *kernel.VCPU, ip, parent, regs uint64) {
+	mem := hot{g.t.m}
+	task := c.CurrentAddr()
+	s := g.stack(c, task, mem.i32(task+g.t.lay.pid))
+	if len(s.rets) == maxGraphDepth {
+		s.overrun++
+		g.counts.Overrun++
+		return
+	}
+	r := graphRet{ret: parent, fn: ip, slot: mem.u64(regs + g.offSP), call: c.Now()}
+	if !g.wants(c, s, &r) {
+		return
+	}
+	if !g.t.opt(optSleepTime) {
+		r.ran = g.ran(task, r.call)
+	}
+	s.rets = append(s.rets, r)
+	g.counts.Entries++
+	g.put(r.slot, g.handler)
+}
+
+// put stores a word of a stack.
+func (g *graph) put(slot, x uint64) {
+	if err := g.t.m.PutU64(slot, x); err != nil {
+		panic("BUG: ftrace: a return address that was read cannot be written: " + err.Error())
+	}
+}
+
+// wants decides whether a function is traced, and writes its entry; see trace_graph_entry.
+func (g *graph) wants(c *kernel.VCPU, s *retStack, r *graphRet) bool {
+	t := g.t
+	switch {
+	case s.notrace:
+		return false
+	case g.notrace.Len() > 0 && g.notrace.Has(r.fn):
+		s.notrace = true // until it returns
+		return true
+	case (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(s.pid):
+		return false
+	}
+	pc, depth := c.PreemptCount(), len(s.rets)
+	if !s.inside && !g.selected(s, r.fn, depth, pc) || g.maxDepth != 0 && uint32(depth) >= g.maxDepth {
+		return false
+	}
+	if !t.opt(optGraphIrqs) && !s.irq && pc&hardirqMask != 0 {
+		return false
+	}
+	if g.thresh != 0 {
+		return true // only returns are written
+	}
+	d, ok := t.reserve(c, event.GraphEntrySize)
+	if !ok {
+		return false
+	}
+	h := t.header(c, event.IDGraphEntry, s.task, pc)
+	event.PutGraphEntry(d, h, r.fn, uint32(depth))
+	t.commit(c, s.task, h.PID)
+	c.Charge(costEvent)
+	r.written = true
+	return true
+}
+
+// selected is ftrace_graph_addr: a function of set_graph_function marks its task until it returns. When its entry then is
+// not written (tracing is off), Linux forgets to take the mark back, and so do we: the next function of that task at the same
+// depth is traced, whatever it is.
+func (g *graph) selected(s *retStack, fn uint64, depth int, pc uint32) bool {
+	if g.function.Len() == 0 {
+		return true
+	}
+	if !g.function.Has(fn) {
+		return false
+	}
+	s.inside, s.insideDepth, s.irq = true, uint8(depth&3), pc&hardirqMask != 0
+	return true
+}
+
+// gateReturn is ftrace_return_to_handler, jumped to with rsp just above the slot that was returned through.
+func (g *graph) gateReturn(c *kernel.VCPU) uint64 {
+	slot := c.CPU.Reg(x86.RSP) - 8
+	task := c.CurrentAddr()
+	s := g.stack(c, task, hot{g.t.m}.i32(task+g.t.lay.pid))
+	n := len(s.rets)
+	for n > 0 && s.rets[n-1].slot != slot { // left behind by code that threw its stack away
+		n--
+		g.counts.Abandoned++
+	}
+	s.rets = s.rets[:n]
+	c.KeepRIP()
+	for n > 0 && s.rets[n-1].slot == slot {
+		n--
+		r := &s.rets[n]
+		g.leave(c, s, r, n)
+		s.rets = s.rets[:n]
+		c.Charge(costTrampoline)
+		if r.ret != g.handler {
+			g.put(slot, r.ret)
+			c.CPU.SetRIP(r.ret)
+			return 0
+		}
+	}
+	to, _ := g.t.m.Symbols().Lookup("panic") // as Linux: nobody knows where to go
+	c.CPU.SetRIP(to)
+	return 0
+}
+
+// leave is trace_graph_return or trace_graph_thresh_return.
+func (g *graph) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int) {
+	t, now := g.t, c.Now()
+	g.counts.Exits++
+	if !g.ops.Registered() {
+		g.counts.Unwritten++ // switched off while the function ran
+		return
+	}
+	if r.ran != 0 && !t.opt(optSleepTime) {
+		r.call += now - r.call - (g.ran(s.task, now) - r.ran)
+	}
+	if s.inside && uint8(depth) == s.insideDepth {
+		s.inside = false
+	}
+	if s.notrace {
+		s.notrace = false
+		g.counts.Unwritten++
+		return
+	}
+	if g.threshOps && g.thresh != 0 && now-r.call < g.thresh {
+		g.counts.Unwritten++
+		return
+	}
+	d, ok := t.reserve(c, event.GraphExitSize)
+	if !ok {
+		g.counts.Unwritten++
+		return
+	}
+	h := t.header(c, event.IDGraphExit, s.task, c.PreemptCount())
+	event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
+	t.commit(c, s.task, h.PID)
+	c.Charge(costEvent)
+}
+
+// ran is how long a task that runs now has run in all. Linux gets the same by moving the entries' times at each switch to
+// a task (ftrace_graph_probe_sched_switch).
+func (g *graph) ran(task, now uint64) uint64 {
+	if !g.lay.ok {
+		return 0
+	}
+	mem := hot{g.t.m}
+	return max(mem.u64(task+g.lay.sum)+now-mem.u64(task+g.lay.start), 1)
+}
+
+// trueReturn is the address behind return_to_handler in a slot; see ftrace_graph_ret_addr. (Linux gives return_to_handler
+// for a function that was entered by a jump from a traced one, and its stack ends there; this gives the true address.)
+func (g *graph) trueReturn(slot uint64) uint64 {
+	for _, s := range g.tasks {
+		for i := range s.rets { // the oldest with the slot holds it
+			if s.rets[i].slot == slot && s.rets[i].ret != g.handler {
+				return s.rets[i].ret
+			}
+		}
+	}
+	return g.handler
+}
+
+// disguise tells StateHash what the hijacked slots hold for the guest.
+func (g *graph) disguise(was func(va, x uint64)) {
+	for _, s := range g.tasks {
+		for i := len(s.rets) - 1; i >= 0; i-- {
+			if r := &s.rets[i]; r.ret != g.handler {
+				if x, err := g.t.m.U64(r.slot); err == nil && x == g.handler {
+					was(r.slot, r.ret)
+				}
+			}
+		}
+	}
+}
+
+// GraphCounts are the counters of function_graph.
+func (t *Tracer) GraphCounts() GraphCounts { return t.graph.counts }
+
+// GraphDepth is the number of functions on the shadow stacks: entered and not returned yet.
+func (t *Tracer) GraphDepth() (n uint64) {
+	for _, s := range t.graph.tasks {
+		n += uint64(len(s.rets))
+	}
+	return n
+}
