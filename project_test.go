@@ -25,7 +25,7 @@ var lattice = map[string][]string{
 	"kernel/x86":       {"kernel/mem", "golang.org/x/arch"},
 	"kernel/x86/gen":   {},
 	"kernel":           {"kernel/x86", "kernel/guest"},
-	"kernel/user":      {"kernel", "kernel/user/re"},
+	"kernel/user":      {"kernel", "kernel/user/re", "github.com/benhoyt/goawk"},
 	"kernel/user/re":   {},
 	"kernel/user/sh":   {"kernel/user", "mvdan.cc/sh/v3"},
 	"ftrace/ring":      {},

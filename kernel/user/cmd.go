@@ -15,6 +15,9 @@ type cmd struct {
 	buf      []byte
 	wrote    bool
 	wroteBad bool
+
+	inOrder bool   // options end at the first operand: what follows is another command's
+	usage   string // printed by tryHelp first, where the command does so
 }
 
 // stdioSize is the buffer of a stdio stream that is no terminal: st_blksize.
@@ -65,7 +68,8 @@ func (c *cmd) fail(file string, e kernel.Errno) { c.errorf("%s: %s", shellName(f
 
 // tryHelp ends a wrong use.
 func (c *cmd) tryHelp(status int) int {
-	c.s.Write(2, []byte("Try '"+c.name+" --help' for more information.\n"))
+	c.flush()
+	c.s.Write(2, []byte(c.usage+"Try '"+c.name+" --help' for more information.\n"))
 	return status
 }
 
@@ -89,8 +93,8 @@ func quoted(name string) string {
 
 // option is one that a command knows. arg says that a value follows.
 type option struct {
-	short byte // 0: long only; then id counts
-	long  string
+	short byte   // 0: long only; then id counts
+	long  string // with ? behind it the value may be absent, and must be attached
 	arg   bool
 	id    byte // what parse reports; 0: short
 }
@@ -127,6 +131,8 @@ func (c *cmd) parse(opts []option, bad int) (found []given, operands []string, s
 			}
 			found = append(found, gs...)
 			i += used
+		case c.inOrder:
+			return found, args[i:], 0, false
 		default:
 			operands = append(operands, a)
 		}
@@ -146,6 +152,7 @@ func (c *cmd) short(opts []option, letters string, rest []string) (found []given
 			switch {
 			case j+1 < len(letters):
 				g.value = letters[j+1:]
+			case o.optional():
 			case len(rest) > 0:
 				g.value, used = rest[0], 1
 			default:
@@ -164,23 +171,23 @@ func (c *cmd) long(opts []option, text string, rest []string) (g given, used int
 	opts = append(opts[:len(opts):len(opts)], option{long: "help"}, option{long: "version"})
 	var match []option
 	for _, o := range opts {
-		if o.long == name {
+		if o.name() == name {
 			match = []option{o}
 			break
 		}
-		if o.long != "" && strings.HasPrefix(o.long, name) {
+		if o.long != "" && strings.HasPrefix(o.name(), name) {
 			match = append(match, o)
 		}
 	}
 	switch len(match) {
 	case 0:
-		c.errorf("unrecognized option '--%s'", name)
+		c.errorf("unrecognized option '--%s'", text)
 		return g, 0, false, false
 	case 1:
 	default:
 		var all []string
 		for _, o := range match {
-			all = append(all, "'--"+o.long+"'")
+			all = append(all, "'--"+o.name()+"'")
 		}
 		c.errorf("option '--%s' is ambiguous; possibilities: %s", name, strings.Join(all, " "))
 		return g, 0, false, false
@@ -189,6 +196,8 @@ func (c *cmd) long(opts []option, text string, rest []string) (g given, used int
 	switch {
 	case o.arg && hasValue:
 		return given{o.key(), value}, 0, true, false
+	case o.optional():
+		return given{id: o.key()}, 0, true, false
 	case o.arg && len(rest) > 0:
 		return given{o.key(), rest[0]}, 1, true, false
 	case o.arg:
@@ -214,6 +223,9 @@ func (c *cmd) help() {
 		}
 	}
 }
+
+func (o *option) optional() bool { return strings.HasSuffix(o.long, "?") }
+func (o *option) name() string   { return strings.TrimSuffix(o.long, "?") }
 
 func (o *option) key() byte {
 	if o.id != 0 {

@@ -1,0 +1,251 @@
+package user
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/benhoyt/goawk/interp"
+	"github.com/benhoyt/goawk/parser"
+
+	"kscope/kernel"
+)
+
+var awkOptions = []option{{'F', "field-separator", true, 0}, {'f', "file", true, 0}, {'v', "assign", true, 0}, {'e', "source", true, 0}, {'b', "characters-as-bytes", false, 0},
+	{'P', "posix", false, 0}, {'c', "traditional", false, 0}, {'S', "sandbox", false, 0}}
+
+const awkUsage = "Usage: awk [POSIX or GNU style options] -f progfile [--] file ...\n" +
+	"Usage: awk [POSIX or GNU style options] [--] 'program' file ...\n"
+
+// awkRun connects goawk's interpreter to the task's files: it sees only readers and writers over Sys. See awkRewrite for
+// how FILENAME, srand() and the order of for-in are made ours.
+type awkRun struct {
+	c     *cmd
+	files []string // still to be read
+	cur   *input
+	fatal string
+	iters []awkIter
+	line  int // of the open error
+}
+
+// awkIter is the keys of one for-in loop that are still to come.
+type awkIter struct{ keys []string }
+
+func awk(c *cmd) int {
+	c.inOrder = true
+	found, args, status, done := c.parse(awkOptions, 2)
+	if done {
+		return status
+	}
+	var vars []string
+	var source []string
+	for _, o := range found {
+		switch o.id {
+		case 'F':
+			if o.value == "t" {
+				o.value = "\t"
+			}
+			vars = append(vars, "FS", awkUnescape(o.value))
+		case 'v':
+			name, value, ok := strings.Cut(o.value, "=")
+			if !ok {
+				c.errorf("fatal: `%s' is not a legal variable name", o.value)
+				return 2
+			}
+			vars = append(vars, name, awkUnescape(value))
+		case 'f':
+			in, ok := &input{c: c, file: o.value, size: inputBuffer}, o.value == "-"
+			if !ok {
+				fd, e := c.s.Open(o.value, oRdonly, 0)
+				if in.fd = fd; e != 0 {
+					c.errorf("fatal: cannot open source file `%s' for reading: %s", o.value, e.Error())
+					return 2
+				}
+			}
+			source = append(source, string(in.all()))
+			in.close()
+		case 'e':
+			source = append(source, o.value)
+		}
+	}
+	if len(source) == 0 {
+		if len(args) == 0 {
+			c.s.Write(2, []byte(awkUsage))
+			return 1
+		}
+		source, args = args[:1], args[1:]
+	}
+	return awkExec(c, strings.Join(source, "\n"), vars, args)
+}
+
+func awkUnescape(text string) string {
+	out, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+func awkExec(c *cmd, source string, vars, args []string) int {
+	r := &awkRun{c: c}
+	funcs := map[string]any{"ksnew": r.newIter, "ksput": r.put, "ksmore": r.more, "ksnext": r.next, "kssort": r.sort, "ksnow": r.now, "systime": r.now}
+	conf := &parser.ParserConfig{Funcs: funcs}
+	if _, err := parser.ParseProgram([]byte(source), conf); err != nil {
+		return awkSyntax(c, source, err)
+	}
+	prog, err := parser.ParseProgram([]byte(awkRewrite(source)), conf)
+	if err != nil {
+		panic("BUG: user: awk: the rewritten program does not parse: " + err.Error())
+	}
+	cfg := &interp.Config{Stdin: r, Output: awkOut{c}, Error: awkErr{c}, Argv0: "awk", Funcs: funcs, NoExec: true, NoFileWrites: true,
+		NoFileReads: true, Environ: []string{}, Vars: vars}
+	for _, kv := range c.s.Env() {
+		k, v, _ := strings.Cut(kv, "=")
+		cfg.Environ = append(cfg.Environ, k, v)
+	}
+	for _, a := range args {
+		if k, _, ok := strings.Cut(a, "="); ok && awkName(k) {
+			cfg.Args = append(cfg.Args, a)
+			continue
+		}
+		r.files = append(r.files, a)
+		cfg.Args = append(cfg.Args, awkFilename+"="+strings.ReplaceAll(a, `\`, `\\`), "-")
+	}
+	if len(r.files) == 0 {
+		r.files = []string{"-"}
+	}
+	code, err := interp.ExecProgram(prog, cfg)
+	if r.cur != nil {
+		r.cur.close()
+	}
+	if err != nil {
+		return awkFailed(c, r, err)
+	}
+	return code & 0xff
+}
+
+func awkFailed(c *cmd, r *awkRun, err error) int {
+	var e kernel.Errno
+	switch text := err.Error(); {
+	case c.wroteBad:
+	case r.fatal != "":
+		c.errorf("fatal: %s", r.fatal)
+	case errors.As(err, &e):
+		c.errorf("fatal: %s", e.Error())
+	case strings.Contains(text, " due to No"):
+		what, _, _ := strings.Cut(text, " due to ")
+		c.errorf("fatal: %s: not supported here: only the command line's files and standard output", what)
+	default:
+		c.errorf("cmd. line:1: fatal: %s", text)
+	}
+	return 2
+}
+
+// awkSyntax prints gawk's three-part message: the line, a caret, what is wrong.
+func awkSyntax(c *cmd, source string, err error) int {
+	var pe *parser.ParseError
+	if !errors.As(err, &pe) {
+		c.errorf("%s", err.Error())
+		return 1
+	}
+	lines := strings.Split(source, "\n")
+	text := ""
+	if n := pe.Position.Line; n >= 1 && n <= len(lines) {
+		text = lines[n-1]
+	}
+	where := fmt.Sprintf("cmd. line:%d: ", pe.Position.Line)
+	c.errorf("%s%s", where, text)
+	c.errorf("%s%s^ %s", where, strings.Repeat(" ", max(0, pe.Position.Column-1)), pe.Message)
+	return 1
+}
+
+func awkName(text string) bool {
+	for i := range len(text) {
+		if !wordByte(text[i]) || i == 0 && text[i] >= '0' && text[i] <= '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// Read implements io.Reader: one file until its end, then the next, as goawk asks for each operand by a "-".
+func (r *awkRun) Read(b []byte) (int, error) {
+	if r.cur == nil {
+		if len(r.files) == 0 {
+			return 0, io.EOF
+		}
+		file := r.files[0]
+		r.files = r.files[1:]
+		r.cur = &input{c: r.c, file: file, size: inputBuffer}
+		if file != "-" && file != "/dev/stdin" {
+			fd, e := r.c.s.Open(file, oRdonly, 0)
+			if e != 0 {
+				r.cur = nil
+				r.fatal = fmt.Sprintf("cannot open file `%s' for reading: %s", file, e.Error())
+				return 0, e
+			}
+			r.cur.fd = fd
+		}
+	}
+	n, err := r.cur.Read(b)
+	if err != nil {
+		if err != io.EOF {
+			r.fatal = fmt.Sprintf("error reading input file `%s': %s", r.cur.file, err.Error())
+		}
+		r.cur.close()
+		r.cur = nil
+	}
+	return n, err
+}
+
+// The functions behind a rewritten for-in. Handles are numbers; a loop's keys come in the order of sorted().
+func (r *awkRun) newIter() int {
+	r.iters = append(r.iters, awkIter{})
+	return len(r.iters) - 1
+}
+
+func (r *awkRun) put(n int, key string) { r.iters[n].keys = append(r.iters[n].keys, key) }
+
+func (r *awkRun) sort(n int) int {
+	sortAwkKeys(r.iters[n].keys)
+	return n
+}
+
+func (r *awkRun) more(n int) bool { return n < len(r.iters) && len(r.iters[n].keys) > 0 }
+
+func (r *awkRun) next(n int) string {
+	it := &r.iters[n]
+	key := it.keys[0]
+	it.keys = it.keys[1:]
+	return key
+}
+
+func (r *awkRun) now() int {
+	ns, _ := r.c.s.ClockGettime(0)
+	return int(ns / 1e9)
+}
+
+// awkOut is standard output; a failed write ends the program.
+type awkOut struct{ c *cmd }
+
+func (w awkOut) Write(b []byte) (int, error) {
+	w.c.print(b...)
+	if w.c.wroteBad {
+		return 0, kernel.EIO
+	}
+	return len(b), nil
+}
+
+func (w awkOut) Flush() error {
+	w.c.flush()
+	return nil
+}
+
+type awkErr struct{ c *cmd }
+
+func (w awkErr) Write(b []byte) (int, error) {
+	w.c.s.Write(2, b)
+	return len(b), nil
+}
