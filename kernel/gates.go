@@ -15,7 +15,7 @@ func (m *Machine) RegisterGate(name string, fn Gate) {
 	if va, ok := m.img.gates[name]; ok {
 		m.gates[va] = append(m.gates[va], fn)
 		for _, v := range m.cpus {
-			v.lastGate, v.lastFns = 0, nil
+			v.recent = [len(v.recent)]recentGate{}
 		}
 	}
 }
@@ -49,10 +49,11 @@ func (m *Machine) unboundGates() error {
 // gate runs the gate at RIP as one indivisible instruction.
 func (m *Machine) gate(v *VCPU) {
 	rip := v.CPU.RIP()
-	fns := v.lastFns
-	if rip != v.lastGate { // a traced CPU calls one gate over and over: 25 ns less than the map
+	r := &v.recent[rip/16%uint64(len(v.recent))]
+	fns := r.fns
+	if rip != r.rip { // a traced CPU calls one gate or two over and over: 25 ns less than the map
 		fns = m.gates[rip]
-		v.lastGate, v.lastFns = rip, fns
+		*r = recentGate{rip, fns}
 	}
 	switch {
 	case rip == m.contGate():
@@ -74,6 +75,12 @@ func (m *Machine) gate(v *VCPU) {
 	if !v.own && !v.CPU.GateReturn(rax) {
 		m.deliver(v) // a wild jump has come here with a broken stack
 	}
+}
+
+// recentGate is a gate that a CPU ran lately, and its functions.
+type recentGate struct {
+	rip uint64
+	fns []Gate
 }
 
 // wildGate is a jump into the gate page beside its gates: the bytes there are ud2.

@@ -104,6 +104,10 @@ func (m *Machine) PutU32(va uint64, x uint32) error {
 }
 
 func (m *Machine) PutU64(va uint64, x uint64) error {
+	if pa, ok := m.linear(va); ok && va%8 == 0 && !m.phys.Code(pa/mem.PageSize) { // what function_graph does twice a call
+		m.phys.PutU64(pa, x)
+		return nil
+	}
 	return m.Write(va, binary.LittleEndian.AppendUint64(nil, x))
 }
 

@@ -27,8 +27,8 @@ type VCPU struct {
 	cont  []continuation // pending "call guest f, then gate g"
 	own   bool           // the running gate has set RIP itself
 
-	lastGate uint64 // the gate that this CPU ran last, and its functions
-	lastFns  []Gate
+	recent [8]recentGate
+	perCPU uint64 // physical address of the per-CPU area, once boot is over; 0: not looked up
 }
 
 // Machine is the machine this CPU is part of.
@@ -105,11 +105,17 @@ func (v *VCPU) IRQsOff() bool { return v.CPU.Flags()&x86.FlagIF == 0 }
 
 // percpu64 reads the per-CPU variable at offset off (its symbol's value) of this CPU.
 func (v *VCPU) percpu64(off uint64) uint64 {
-	pa, ok := v.m.linear(v.m.perCPUBase(v.ID) + off)
-	if !ok {
-		return 0
+	if v.perCPU == 0 {
+		pa, ok := v.m.linear(v.m.perCPUBase(v.ID))
+		if !ok {
+			return 0
+		}
+		if !v.m.booted {
+			return v.m.phys.U64(pa + off)
+		}
+		v.perCPU = pa
 	}
-	return v.m.phys.U64(pa)
+	return v.m.phys.U64(v.perCPU + off)
 }
 
 func cstring(b []byte) string {

@@ -207,6 +207,10 @@ func (p *Phys) load(pa uint64, n int) uint64 {
 }
 
 func (p *Phys) store(pa, v uint64, n int) {
+	if off := pa % PageSize; n == 8 && off <= PageSize-8 {
+		binary.LittleEndian.PutUint64(p.PageW(pa / PageSize)[off:], v)
+		return
+	}
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], v)
 	p.WriteAt(pa, b[:n])
