@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"kscope/kernel/guest"
 )
 
 // Sym is one row of kallsyms. Sections name it as the ELF file does; Module is "" for the kernel itself,
@@ -15,7 +17,7 @@ import (
 type Sym struct {
 	Name    string
 	Addr    uint64 // per-CPU symbols: the offset in the per-CPU area
-	Size    uint64 // up to the next symbol, as kallsyms counts: what %pS prints behind the slash
+	Size    uint64 // up to the next symbol or padding, as kallsyms counts: what %pS prints behind the slash
 	ELFSize uint64 // the size that the compiler gave, without padding
 	Kind    byte   // nm's letter: t T d D b B r R a A w W v V
 	Section string
@@ -175,15 +177,17 @@ func sortSyms(rows []Sym) {
 	})
 }
 
-// sizeSyms gives each row the distance to the next higher address (get_symbol_pos in kernel/kallsyms.c).
+// sizeSyms gives each row the distance to the next higher address (get_symbol_pos in kernel/kallsyms.c), or to the padding
+// between two objects of the image, which belongs to no symbol.
 func sizeSyms(rows []Sym, end uint64) {
-	next := end
+	next, size := end, uint64(0)
 	for i := len(rows) - 1; i >= 0; i-- {
 		if i+1 < len(rows) && rows[i+1].Addr != rows[i].Addr {
-			next = rows[i+1].Addr
+			next, size = rows[i+1].Addr, 0
 		}
+		size = max(size, rows[i].ELFSize)
 		if next > rows[i].Addr {
-			rows[i].Size = next - rows[i].Addr
+			rows[i].Size = guest.SymbolSize(rows[i].Addr, size, next)
 		}
 	}
 }

@@ -38,6 +38,16 @@ func Kernel() []byte { return unpack(kernelGz) }
 // Stub returns the ELF image of the user stub.
 func Stub() []byte { return unpack(stubGz) }
 
+// SymbolSize is the size of a symbol as kallsyms counts it: up to the next symbol, without the padding that the build puts
+// between two objects (some KiB, where Linux has none). size is the compiler's, 0 where an assembler label has none.
+func SymbolSize(addr, size, next uint64) uint64 {
+	const align, padding = 16, 64 // functions begin at 16 bytes; a wider gap is no alignment
+	if end := (addr + size + align - 1) &^ (align - 1); size > 0 && end+padding <= next {
+		return end - addr
+	}
+	return next - addr
+}
+
 func unpack(gz []byte) []byte {
 	zr, err := gzip.NewReader(bytes.NewReader(gz))
 	if err != nil {

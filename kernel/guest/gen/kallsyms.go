@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"kscope/kernel/guest"
 )
 
 // kallsyms makes the object with the guest's own symbol table (lib/kallsyms.c) from a linked image: the text symbols by
@@ -19,12 +21,23 @@ func (b *builder) kallsyms(image string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		for _, s := range syms {
-			fmt.Fprintf(&offsets, "\t.long %#x\n", s.Value-base)
+		row := func(addr uint64, name string) {
+			fmt.Fprintf(&offsets, "\t.long %#x\n", addr-base)
 			fmt.Fprintf(&nameOffs, "\t.long %d\n", at)
-			fmt.Fprintf(&names, "\t.asciz %q\n", s.Name)
-			at += len(s.Name) + 1
+			fmt.Fprintf(&names, "\t.asciz %q\n", name)
+			at += len(name) + 1
 			count++
+		}
+		size := uint64(0)
+		for i, s := range syms {
+			row(s.Value, s.Name)
+			size = max(size, s.Size)
+			if i+1 < len(syms) && syms[i+1].Value != s.Value {
+				if next := syms[i+1].Value; s.Value+guest.SymbolSize(s.Value, size, next) != next {
+					row(s.Value+guest.SymbolSize(s.Value, size, next), "") // padding: a row without a name
+				}
+				size = 0
+			}
 		}
 	}
 	src := filepath.Join(b.cache, fmt.Sprintf("kallsyms.%d.S", os.Getpid()))

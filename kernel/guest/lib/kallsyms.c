@@ -38,9 +38,12 @@ static unsigned int get_symbol_pos(unsigned long addr, unsigned long *size, unsi
 
 const char *kallsyms_lookup(unsigned long addr, unsigned long *size, unsigned long *offset)
 {
+	const char *name;
+
 	if (!&kallsyms_num_syms || !kallsyms_num_syms || !is_kernel_text(addr))
 		return NULL;
-	return kallsyms_names + kallsyms_name_offs[get_symbol_pos(addr, size, offset)];
+	name = kallsyms_names + kallsyms_name_offs[get_symbol_pos(addr, size, offset)];
+	return *name ? name : NULL;	/* no name: padding between two objects */
 }
 
 unsigned long kallsyms_lookup_name(const char *name)
