@@ -233,7 +233,7 @@ void exit_files(struct task_struct *tsk)
 	put_files_struct(files);
 }
 
-static unsigned int count_open_files(struct fdtable *fdt)
+static noinline unsigned int sane_fdtable_size(struct fdtable *fdt)
 {
 	for (unsigned int i = fdt->max_fds / BITS_PER_LONG; i > 0; i--)
 		if (fdt->open_fds[i - 1])
@@ -262,7 +262,7 @@ struct files_struct *dup_fd(struct files_struct *oldf, unsigned int max_fds, int
 	new_fdt->open_fds = newf->open_fds_init;
 	new_fdt->fd = &newf->fd_array[0];
 	spin_lock(&oldf->file_lock);
-	while ((open = count_open_files(oldf->fdt)) > new_fdt->max_fds) {
+	while ((open = sane_fdtable_size(oldf->fdt)) > new_fdt->max_fds) {
 		spin_unlock(&oldf->file_lock);
 		if (new_fdt != &newf->fdtab)
 			__free_fdtable(new_fdt);

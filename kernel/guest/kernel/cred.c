@@ -147,10 +147,19 @@ void revert_creds(const struct cred *old)
 	put_cred(override);
 }
 
-/* The child shares its parent's until one of them changes its own. */
+/* A thread shares its creator's; a new process gets a copy. */
 int copy_creds(struct task_struct *p, unsigned long clone_flags)
 {
-	p->cred = get_cred(current->cred);
+	struct cred *new;
+
+	if (clone_flags & CLONE_THREAD) {
+		p->cred = get_cred(current->cred);
+		return 0;
+	}
+	new = prepare_creds();
+	if (!new)
+		return -ENOMEM;
+	p->cred = new;
 	return 0;
 }
 

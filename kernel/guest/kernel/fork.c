@@ -394,15 +394,21 @@ static void link_task(struct task_struct *p, unsigned long clone_flags, struct k
 	write_unlock_irq(&tasklist_lock);
 }
 
+/* Threads share their signals, and who shares signals shares memory. */
+static inline bool clone_flags_valid(unsigned long flags)
+{
+	if ((flags & CLONE_THREAD) && !(flags & CLONE_SIGHAND))
+		return false;
+	return !(flags & CLONE_SIGHAND) || (flags & CLONE_VM);
+}
+
 static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_clone_args *args)
 {
 	unsigned long clone_flags = args->flags;
 	struct task_struct *p;
 	int retval;
 
-	if ((clone_flags & CLONE_THREAD) && !(clone_flags & CLONE_SIGHAND))
-		return ERR_PTR(-EINVAL);
-	if ((clone_flags & CLONE_SIGHAND) && !(clone_flags & CLONE_VM))
+	if (!clone_flags_valid(clone_flags))
 		return ERR_PTR(-EINVAL);
 	spin_lock_irq(&current->sighand->siglock);
 	recalc_sigpending();
@@ -415,7 +421,9 @@ static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_
 	init_task_fields(p, args);
 	acct_clear_integrals(p);
 	p->task_works = NULL;
-	copy_creds(p, clone_flags);
+	retval = copy_creds(p, clone_flags);
+	if (retval)
+		goto bad_creds;
 	sched_fork(clone_flags, p);
 	retval = copy_files(clone_flags, p);
 	if (retval)
@@ -471,6 +479,7 @@ bad_fs:
 	exit_files(p);
 bad_files:
 	exit_creds(p);
+bad_creds:
 	free_task(p);
 	return ERR_PTR(retval);
 }
