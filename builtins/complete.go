@@ -42,6 +42,7 @@ func completions() []candidates {
 		{"tracer.set", "", func(g *Guest, _ string) []string { return g.words("available_tracers") }},
 		{"tracer.filter", "mode", fixed("set", "add", "remove")},
 		{"tracer.filter", "", func(g *Guest, _ string) []string { return g.functions() }},
+		{"tracer.graph", "", func(g *Guest, _ string) []string { return g.functions() }},
 		{"tracer.read", "", trace}, {"tracer.write", "", trace},
 		{"fs.read", "", files}, {"fs.write", "", files}, {"fs.ls", "", files}, {"fs.mkdir", "", files},
 		{"fs.rmdir", "", files}, {"fs.remove", "", files},

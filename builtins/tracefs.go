@@ -70,6 +70,8 @@ var fileWords = map[string]func(g *Guest) []string{
 	},
 	"set_ftrace_filter":  (*Guest).functions,
 	"set_ftrace_notrace": (*Guest).functions,
+	"set_graph_function": (*Guest).functions,
+	"set_graph_notrace":  (*Guest).functions,
 	"tracing_on":         func(*Guest) []string { return []string{"0", "1"} },
 }
 

@@ -24,6 +24,8 @@ func tracerMethods() []method {
 		{name: "filter", sig: `(*globs, mode = "set", notrace = False)`, fn: tracerFilter,
 			doc: "Traces only functions that match; no globs mean all. mode = \"add\" or \"remove\" changes the list.\nnotrace = True is the list of functions not to trace. Globs: x* *x *x* a*b ? []."},
 		{name: "filters", sig: "(notrace = False) -> [string]", fn: tracerFilters, doc: "The lines of set_ftrace_filter, or of set_ftrace_notrace."},
+		{name: "graph", sig: "(*funcs, notrace = [], depth = 0)", fn: tracerGraph,
+			doc: "Makes function_graph the current tracer: calls with their durations, below the functions that match, or all.\nnotrace are globs of functions to leave out with what they call; depth limits the nesting, 0 does not."},
 		{name: "clear", sig: "()", fn: constant("trace", ""), doc: "Empties the ring buffer."},
 		{name: "text", sig: "(n = None, cpu = None, head = True) -> string", fn: tracerText,
 			doc: "The file trace: its first n events, or the last -n; of one CPU; without its head if head = False.\nReading leaves the events where they are."},
@@ -159,6 +161,44 @@ func tracerFilter(c *call) (starlark.Value, error) {
 	// One write for all: the sites are then patched together.
 	err := c.g.writeTrace(filterFile(notrace), words.String(), mode != "set")
 	return starlark.None, c.fail(err, strings.TrimSpace(words.String()), nil)
+}
+
+// tracerGraph implements tracer.graph.
+func tracerGraph(c *call) (starlark.Value, error) {
+	funcs := starlark.NewList(append([]starlark.Value(nil), c.args...))
+	c.args = nil
+	var notrace starlark.Value
+	depth := 0
+	if err := c.unpack("notrace?", &notrace, "depth?", &depth); err != nil {
+		return nil, err
+	}
+	if depth < 0 {
+		return nil, c.errorf("depth = %d: want 0 (no limit) or more", depth)
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	for _, f := range []struct {
+		file  string
+		globs starlark.Value
+	}{{"set_graph_function", funcs}, {"set_graph_notrace", notrace}} {
+		globs, err := c.strings(f.globs, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, glob := range globs {
+			if err := c.checkGlob(glob); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := c.set(f.file, strings.Join(append(globs, ""), "\n")); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := c.set("max_graph_depth", strconv.Itoa(depth)); err != nil {
+		return nil, err
+	}
+	return c.set("current_tracer", "function_graph")
 }
 
 // checkGlob refuses a glob that matches no traceable function before anything is changed. The file would say EINVAL too, but
@@ -379,6 +419,7 @@ func tracerMark(c *call) (starlark.Value, error) {
 // resetSteps bring tracefs back to boot, as initialize_ftrace in tools/testing/selftests/ftrace/test.d/functions does.
 var resetSteps = [...]struct{ file, text string }{
 	{"tracing_on", "0"}, {"current_tracer", "nop"}, {"set_ftrace_filter", ""}, {"set_ftrace_notrace", ""},
+	{"set_graph_function", ""}, {"set_graph_notrace", ""}, {"max_graph_depth", "0"}, {"tracing_thresh", "0"},
 	{"set_ftrace_pid", ""}, {"set_ftrace_notrace_pid", ""}, {"trace", ""}, {"error_log", ""},
 }
 
