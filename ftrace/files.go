@@ -60,9 +60,9 @@ var files = [...]File{
 	{Path: "trace_pipe", Mode: 0o440, Open: openPipe, Read: readPipe, Ready: pipeReady, Close: closePipe,
 		Doc: "the events, as text, each read once; a read waits for the next event"},
 	{Path: "tracing_cpumask", Mode: 0o640, Text: cpumaskText, Write: writeCpumask, Doc: "CPUs that are traced, as a hexadecimal mask"},
+	{Path: "tracing_on", Mode: 0o640, Text: tracingOn, Write: writeTracingOn, Doc: "whether the rings record: 0 or 1"},
 	{Path: "tracing_thresh", Mode: 0o640, Text: threshText, Write: writeThresh,
 		Doc: "function_graph only shows exits of functions that took so many microseconds; 0: all"},
-	{Path: "tracing_on", Mode: 0o640, Text: tracingOn, Write: writeTracingOn, Doc: "whether the rings record: 0 or 1"},
 }
 
 func constText(s string) func(h *Handle, b []byte) ([]byte, error) {

@@ -195,7 +195,7 @@ func TestFiles(t *testing.T) {
 		{"buffer_size_kb", "", nil, "7 (expanded: 1408)\n"},
 		{"buffer_total_size_kb", "", nil, "14 (expanded: 2816)\n"},
 		{"per_cpu/cpu0/buffer_size_kb", "", nil, "7\n"},
-		{"available_tracers", "", nil, "function nop\n"},
+		{"available_tracers", "", nil, "function_graph function nop\n"},
 		{"current_tracer", "", nil, "nop\n"},
 		{"trace_clock", "", nil, "[local] global counter uptime perf mono mono_raw boot tai x86-tsc\n"},
 		{"tracing_cpumask", "", nil, "3\n"},

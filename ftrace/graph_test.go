@@ -234,6 +234,7 @@ func BenchmarkGraphPair(b *testing.B) {
 		must(b, tr.m.Hot(0b10, 0))
 		start := tr.m.Entries(hot)
 		b.ResetTimer()
+		defer cpuTime(b)()
 		tr.m.Run(kernel.Until{Cond: func() bool { return tr.m.Entries(hot)-start >= uint64(b.N) }})
 		b.StopTimer()
 		if n := tr.Stats(1).Written; trace && n < uint64(b.N) {
