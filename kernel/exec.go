@@ -11,7 +11,7 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 
-	// Fork gives the streams of the same program in a copy of the machine; nil: the copy reads and writes nothing.
+	// Fork gives the streams of the same program in a copy of the machine; nil: the copy shares these.
 	Fork func() Streams
 }
 
@@ -23,7 +23,7 @@ type streams struct {
 func (s *streams) fork() streams {
 	n := streams{make([]*Streams, len(s.open))}
 	for i, o := range s.open {
-		c := Streams{}
+		c := *o
 		if o.Fork != nil {
 			c = o.Fork()
 		}
