@@ -10,18 +10,29 @@ import (
 // maxArith bounds the recursion of expressions in variables, as bash's EXPR_NEST_MAX does.
 const maxArith = 1024
 
-// arithAbort unwinds an expression with a message that is still without the command's name.
-type arithAbort struct{ msg string }
+// arithAbort unwinds an expression. expr is the text that it was about, when that came out of a variable; at is where the
+// token stands that the message ends with.
+type arithAbort struct {
+	msg, expr string
+	at        syntax.Pos
+}
 
-func arithFail(format string, args ...any) { panic(arithAbort{sprintf(format, args...)}) }
+func arithFail(format string, args ...any) { panic(arithAbort{msg: sprintf(format, args...)}) }
 
-// catchArith runs fn and gives the message of a failure.
-func catchArith(fn func() int64) (v int64, msg string) {
+// catchArith runs fn and gives the message of a failure: "expression: what is wrong". text is the whole expression and end
+// its end.
+func (sh *Shell) catchArith(text string, end syntax.Pos, fn func() int64) (v int64, msg string) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case arithAbort:
-			msg = r.msg
+			if r.expr != "" {
+				text = r.expr
+			}
+			if r.at.IsValid() {
+				r.msg += " (error token is \"" + sh.between(r.at, end) + "\")"
+			}
+			msg = strings.TrimLeft(text, " ") + ": " + r.msg
 		default:
 			panic(r)
 		}
@@ -31,9 +42,9 @@ func catchArith(fn func() int64) (v int64, msg string) {
 
 // arith evaluates an expression of an expansion; an error gives the line up.
 func (sh *Shell) arith(x syntax.ArithmExpr) int64 {
-	v, msg := catchArith(func() int64 { return sh.eval64(x, 0) })
+	v, msg := sh.catchArith(sh.original(x), x.End(), func() int64 { return sh.eval64(x, 0) })
 	if msg != "" {
-		sh.discard("%s: %s", source(x), msg)
+		sh.discard("%s", msg)
 	}
 	return v
 }
@@ -47,27 +58,50 @@ func (sh *Shell) arithTop(x syntax.ArithmExpr) int64 {
 
 // arithText evaluates text, as the value of an integer variable or a subscript.
 func (sh *Shell) arithText(text string) int64 {
-	v, msg := catchArith(func() int64 { return sh.evalText(text, 0) })
+	v, msg := sh.catchArith(text, syntax.Pos{}, func() int64 { return sh.evalText(text, 0) })
 	if msg != "" {
-		sh.discard("%s: %s", text, msg)
+		sh.discard("%s", msg)
 	}
 	return v
 }
 
 // arithStatus is (( … )) and let: 0 when the value is not zero.
-func (sh *Shell) arithStatus(name string, x syntax.ArithmExpr) int {
+func (sh *Shell) arithStatus(name string, x syntax.ArithmExpr, text string) int {
 	if sh.opts.xtrace && name == "((" {
-		sh.trace("(( " + source(x) + " ))")
+		sh.trace("(( " + text + " ))")
 	}
-	v, msg := catchArith(func() int64 { return sh.eval64(x, 0) })
+	v, msg := sh.catchArith(text, x.End(), func() int64 { return sh.eval64(x, 0) })
 	switch {
 	case msg != "":
-		sh.errorf("%s: %s: %s", name, source(x), msg)
+		sh.errorf("%s: %s", name, msg)
 		return 1
 	case v == 0:
 		return 1
 	}
 	return 0
+}
+
+// inner evaluates the text of a variable; a failure is about that text.
+func (sh *Shell) inner(text string, depth int) int64 {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case arithAbort:
+			if r.expr == "" {
+				r.expr = text
+			}
+			panic(r)
+		default:
+			panic(r)
+		}
+	}()
+	if text == "" || isDigits(text) && text[0] != '0' {
+		return sh.evalText(text, depth)
+	}
+	src := sh.src
+	defer func() { sh.src = src }()
+	sh.src = text
+	return sh.evalText(text, depth)
 }
 
 // evalText parses text and evaluates it.
@@ -124,11 +158,11 @@ func (sh *Shell) evalName(name string, depth int) int64 {
 	v := sh.value(name, nil)
 	if !v.set {
 		if sh.opts.nounset {
-			sh.fatal(127, "%s: unbound variable", name)
+			sh.fatal(sh.failure(), "%s: unbound variable", name)
 		}
 		return 0
 	}
-	return sh.evalText(v.one(), depth+1)
+	return sh.inner(v.one(), depth+1)
 }
 
 // number reads a constant: 10, 0x1f, 017, 2#101.
@@ -193,7 +227,7 @@ func (sh *Shell) placeOf(x syntax.ArithmExpr) place {
 			return place{name: name}
 		}
 	}
-	arithFail("attempted assignment to non-variable (error token is \"%s\")", source(x))
+	arithFail("attempted assignment to non-variable (error token is \"%s\")", sh.original(x))
 	return place{}
 }
 
@@ -201,7 +235,7 @@ func (sh *Shell) load(p place, depth int) int64 {
 	if !p.sub {
 		return sh.evalName(p.name, depth)
 	}
-	return sh.evalText(sh.element(p.name, p.key).one(), depth+1)
+	return sh.inner(sh.element(p.name, p.key).one(), depth+1)
 }
 
 func (sh *Shell) store(p place, v int64) int64 {
@@ -315,7 +349,7 @@ func operate(op syntax.BinAritOperator, a, b int64, y syntax.ArithmExpr) int64 {
 	case syntax.Quo, syntax.Rem:
 		switch {
 		case b == 0:
-			arithFail("division by 0 (error token is \"%s\")", source(y))
+			panic(arithAbort{msg: "division by 0", at: y.Pos()})
 		case b == -1 && op == syntax.Quo:
 			return -a
 		case b == -1:
@@ -355,7 +389,7 @@ func operate(op syntax.BinAritOperator, a, b int64, y syntax.ArithmExpr) int64 {
 
 func power(a, b int64, y syntax.ArithmExpr) int64 {
 	if b < 0 {
-		arithFail("exponent less than 0 (error token is \"%s\")", strings.TrimPrefix(source(y), "-"))
+		panic(arithAbort{msg: "exponent less than 0", at: y.Pos()})
 	}
 	v := int64(1)
 	for ; b > 0; b >>= 1 {

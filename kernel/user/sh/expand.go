@@ -56,6 +56,14 @@ func (sh *Shell) frags(w *syntax.Word) []frag {
 				out = append(out, litFrags(rest)...)
 				parts = parts[1:]
 			}
+		} else if ok {
+			if name, value, isAssign := strings.Cut(lit.Value, "="); isAssign && strings.HasPrefix(value, "~") && syntax.ValidName(name) {
+				if home, rest, ok := sh.tilde(value, len(parts) == 1, "/:"); ok { // words like dd's if=~/x
+					out = append(out, frag{s: name + "=" + home, quoted: true})
+					out = append(out, litFrags(rest)...)
+					parts = parts[1:]
+				}
+			}
 		}
 	}
 	for _, p := range parts {

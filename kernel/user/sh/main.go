@@ -155,15 +155,15 @@ func (sh *Shell) script(text string) int { return sh.runText("", text, 0, false)
 // runText runs text line by line. label is what messages about its syntax say behind the name, base is added to line
 // numbers, tail says that the process ends behind the text.
 func (sh *Shell) runText(label, text string, base int, tail bool) int {
-	old := sh.base
-	sh.base = base
-	defer func() { sh.base = old }()
+	old, oldSrc := sh.base, sh.src
+	defer func() { sh.base, sh.src = old, oldSrc }()
 	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
 	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	src := text
 	if !strings.HasSuffix(src, "\n") {
 		src += "\n"
 	}
+	sh.base, sh.src = base, src
 	for list, err := range p.InteractiveSeq(strings.NewReader(src)) {
 		if err != nil {
 			return sh.syntaxError(label, src, err)
@@ -195,10 +195,10 @@ func (sh *Shell) eval(text string, line int) int {
 	if strings.TrimSpace(text) == "" {
 		return 0
 	}
-	old := sh.base
-	sh.base = line - 1
-	defer func() { sh.base = old }()
+	old, oldSrc := sh.base, sh.src
+	defer func() { sh.base, sh.src = old, oldSrc }()
 	src := text + "\n"
+	sh.base, sh.src = line-1, src
 	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	for list, err := range p.InteractiveSeq(strings.NewReader(src)) {
 		if err != nil {
@@ -247,9 +247,6 @@ func (sh *Shell) syntaxError(label, src string, err error) int {
 		say(line, "`%s'", text)
 	}
 	sh.status = 2
-	if label == "eval: " {
-		return 1
-	}
 	return 2
 }
 
@@ -339,10 +336,11 @@ func (sh *Shell) runLines(in *input) (again bool) {
 	in.p, in.first = p, true
 	in.text = ""
 	base := in.lines
-	old := sh.base
+	old, oldSrc := sh.base, sh.src
 	sh.base = base
-	defer func() { sh.base = old }()
+	defer func() { sh.base, sh.src = old, oldSrc }()
 	for list, err := range p.InteractiveSeq(in) {
+		sh.src = in.text
 		if err != nil {
 			sh.syntaxError("", in.text, err)
 			return sh.interactive && !in.eof

@@ -571,9 +571,9 @@ func funcText(fn *function) string {
 func letBuiltin(sh *Shell, argv []string) int {
 	status := 1
 	for _, a := range argv[1:] {
-		v, msg := catchArith(func() int64 { return sh.evalText(a, 0) })
+		v, msg := sh.catchArith(a, syntax.Pos{}, func() int64 { return sh.inner(a, 0) })
 		if msg != "" {
-			sh.errorf("let: %s: %s", a, msg)
+			sh.errorf("let: %s", msg)
 			return 1
 		}
 		if status = 0; v == 0 {

@@ -30,7 +30,7 @@ func (v *value) one() string {
 // param expands ${…}.
 func (sh *Shell) param(p *syntax.ParamExp, quoted bool) []frag {
 	if p.Flags != nil || p.NestedParam != nil || p.Width || p.IsSet || len(p.Modifiers) > 0 {
-		sh.discard("%s: bad substitution", source(p))
+		sh.discard("%s: bad substitution", sh.original(p))
 	}
 	if p.Names != 0 {
 		var names []string
@@ -44,7 +44,7 @@ func (sh *Shell) param(p *syntax.ParamExp, quoted bool) []frag {
 	v := sh.resolve(p)
 	if p.Length {
 		if !v.set && sh.opts.nounset && !v.many {
-			sh.fatal(127, "%s: unbound variable", v.name)
+			sh.fatal(sh.failure(), "%s: unbound variable", v.name)
 		}
 		n := len(v.one()) // bytes: the guest has the C locale
 		if v.many {
@@ -58,7 +58,7 @@ func (sh *Shell) param(p *syntax.ParamExp, quoted bool) []frag {
 		}
 	}
 	if !v.set && sh.opts.nounset && !v.many {
-		sh.fatal(127, "%s: unbound variable", v.name)
+		sh.fatal(sh.failure(), "%s: unbound variable", v.name)
 	}
 	switch {
 	case p.Exp != nil:
@@ -267,7 +267,7 @@ func (sh *Shell) conditional(p *syntax.ParamExp, v *value, quoted bool) (out []f
 			if p.Exp.Word != nil {
 				msg = sh.text(p.Exp.Word)
 			}
-			sh.fatal(127, "%s: %s", v.name, msg)
+			sh.fatal(sh.failure(), "%s: %s", v.name, msg)
 		}
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if absent {
@@ -333,7 +333,7 @@ func (sh *Shell) transform(p *syntax.ParamExp, v *value) {
 	case syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
 		v.each(func(s string) string { return sh.changeCase(op, pat, s) })
 	default:
-		sh.discard("%s: bad substitution", source(p))
+		sh.discard("%s: bad substitution", sh.original(p))
 	}
 }
 
@@ -385,7 +385,7 @@ func (sh *Shell) atOperator(p *syntax.ParamExp, v *value) {
 		}
 		v.list, v.many = []string{attr}, false
 	default:
-		sh.discard("%s: bad substitution", source(p))
+		sh.discard("%s: bad substitution", sh.original(p))
 	}
 }
 
@@ -413,7 +413,7 @@ func (sh *Shell) slice(p *syntax.ParamExp, v *value) {
 		lo, hi, ok := bounds(off, n, hasLen, len(r))
 		if !ok {
 			if hasLen && n < 0 && off <= len(r) && off >= 0 {
-				sh.discard("%s: substring expression < 0", source(p.Slice.Length))
+				sh.discard("%s: substring expression < 0", sh.original(p.Slice.Length))
 			}
 			v.list = []string{""}
 			return
@@ -422,7 +422,7 @@ func (sh *Shell) slice(p *syntax.ParamExp, v *value) {
 		return
 	}
 	if hasLen && n < 0 {
-		sh.discard("%s: substring expression < 0", source(p.Slice.Length))
+		sh.discard("%s: substring expression < 0", sh.original(p.Slice.Length))
 	}
 	list := v.list
 	if !v.array { // "$@" counts from 1; 0 is the shell's name

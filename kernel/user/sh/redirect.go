@@ -141,7 +141,7 @@ func (sh *Shell) redirectOne(r *syntax.Redirect, save bool, saved *[]savedFd) bo
 	}
 	words := sh.fields(r.Word)
 	if len(words) != 1 {
-		sh.errorf("%s: ambiguous redirect", source(r.Word))
+		sh.errorf("%s: ambiguous redirect", sh.original(r.Word))
 		return false
 	}
 	word := words[0]

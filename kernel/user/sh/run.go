@@ -19,11 +19,7 @@ func (sh *Shell) stmts(list []*syntax.Stmt, tail bool) int {
 
 // stmt executes one statement and applies what follows each: traps and set -e.
 func (sh *Shell) stmt(st *syntax.Stmt, tail bool) int {
-	if st.Cmd != nil {
-		sh.setLine(st.Cmd.Pos())
-	} else {
-		sh.setLine(st.Pos())
-	}
+	sh.setLine(lineOf(st))
 	if st.Background {
 		return sh.background(st)
 	}
@@ -105,15 +101,15 @@ func (sh *Shell) compound(cmd syntax.Command, tail bool) int {
 		return sh.caseClause(c, tail)
 	case *syntax.FuncDecl:
 		if v := sh.funcs[c.Name.Value]; v == nil || v.body != c.Body {
-			sh.funcs[c.Name.Value] = &function{name: c.Name.Value, body: c.Body, base: sh.base}
+			sh.funcs[c.Name.Value] = &function{name: c.Name.Value, body: c.Body, base: sh.base, src: sh.src}
 		}
 		return 0
 	case *syntax.ArithmCmd:
-		return sh.arithStatus("((", c.X)
+		return sh.arithStatus("((", c.X, sh.between(c.Left, c.Right)[2:])
 	case *syntax.LetClause:
 		status := 0
 		for _, x := range c.Exprs {
-			status = sh.arithStatus("let", x)
+			status = sh.arithStatus("let", x, sh.original(x))
 		}
 		return status
 	case *syntax.TestClause:

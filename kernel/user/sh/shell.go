@@ -24,11 +24,12 @@ type Shell struct {
 
 	builtins map[string]builtin // shared, never changed
 
-	pid         int // of the main shell: $$
-	status      int // $?
-	line        int // of the command that runs
-	base        int // added to the parser's line numbers
-	lastJob     int // $!
+	pid         int    // of the main shell: $$
+	status      int    // $?
+	line        int    // of the command that runs
+	base        int    // added to the parser's line numbers
+	src         string // the text that the parser's offsets are about
+	lastJob     int    // $!
 	lastArg     string
 	sub         int // depth of subshells
 	interactive bool
@@ -78,6 +79,7 @@ type function struct {
 	name string
 	body *syntax.Stmt
 	base int
+	src  string
 }
 
 // frame is one call of a function.
@@ -238,3 +240,37 @@ func (sh *Shell) discard(format string, args ...any) {
 }
 
 func (sh *Shell) setLine(p syntax.Pos) { sh.line = int(p.Line()) + sh.base }
+
+// lineOf is where a statement's line counts from. bash notes a simple command's line when it has read the word behind the
+// first one, to see whether that is the parenthesis of a function.
+func lineOf(st *syntax.Stmt) syntax.Pos {
+	switch c := st.Cmd.(type) {
+	case nil:
+		return st.Pos()
+	case *syntax.CallExpr:
+		if len(c.Assigns) == 0 && len(c.Args) > 1 {
+			return c.Args[1].End()
+		}
+		return c.Pos()
+	}
+	return st.Cmd.Pos()
+}
+
+// original is a node's text as it was written.
+func (sh *Shell) original(n syntax.Node) string { return sh.between(n.Pos(), n.End()) }
+
+func (sh *Shell) between(from, to syntax.Pos) string {
+	a, b := int(from.Offset()), int(to.Offset())
+	if a > b || b > len(sh.src) {
+		return ""
+	}
+	return sh.src[a:b]
+}
+
+// failure is the exit status of a script that an expansion has ended.
+func (sh *Shell) failure() int {
+	if sh.fromText {
+		return 127
+	}
+	return 1
+}

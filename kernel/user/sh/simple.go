@@ -115,15 +115,15 @@ func (sh *Shell) callFunc(fn *function, args []string) int {
 	if len(sh.frames) >= 1000 {
 		sh.fatal(1, "%s: maximum function nesting level exceeded (1000)", fn.name)
 	}
-	base, line, loops := sh.base, sh.line, sh.loops
+	base, src, line, loops := sh.base, sh.src, sh.line, sh.loops
 	sh.frames = append(sh.frames, &frame{fn: fn, args: sh.args, line: sh.line})
-	sh.args, sh.base, sh.loops = args, fn.base, 0
+	sh.args, sh.base, sh.src, sh.loops = args, fn.base, fn.src, 0
 	depth := len(sh.frames)
 	defer func() {
 		for len(sh.frames) >= depth {
 			sh.leave()
 		}
-		sh.base, sh.line, sh.loops = base, line, loops
+		sh.base, sh.src, sh.line, sh.loops = base, src, line, loops
 	}()
 	status := sh.stmt(fn.body, false)
 	if sh.flow == flowReturn {
@@ -357,7 +357,7 @@ func (sh *Shell) subscript(v *variable, x syntax.ArithmExpr) string {
 		return sh.text(w)
 	}
 	if v != nil && v.dict != nil {
-		return source(x)
+		return sh.original(x)
 	}
 	return sprintf("%d", sh.arith(x))
 }

@@ -10,18 +10,11 @@ import (
 
 // testClause is [[ … ]].
 func (sh *Shell) testClause(c *syntax.TestClause) int {
-	v, msg := false, ""
-	_, arith := catchArith(func() int64 {
-		v, msg = sh.cond(c.X)
-		return 0
-	})
-	if arith != "" {
-		msg = arith
-	}
+	v, msg := sh.cond(c.X)
 	switch {
 	case msg != "":
 		sh.errorf("[[: %s", msg)
-		return map[bool]int{true: 1, false: 2}[arith != ""]
+		return 1
 	case v:
 		return 0
 	}
@@ -106,11 +99,7 @@ func (sh *Shell) condBinary(x *syntax.BinaryTest) (bool, string) {
 
 // condNumber: the numbers of [[ are expressions.
 func (sh *Shell) condNumber(text string) (int64, string) {
-	v, msg := catchArith(func() int64 { return sh.evalText(text, 0) })
-	if msg != "" {
-		arithFail("%s: %s", text, msg)
-	}
-	return v, msg
+	return sh.catchArith(text, syntax.Pos{}, func() int64 { return sh.inner(text, 0) })
 }
 
 // regexMatch is =~ with BASH_REMATCH. Quoted text is literal.

@@ -37,11 +37,11 @@ func (sh *Shell) traceAssign(a *syntax.Assign, name string) {
 	case a.Array != nil:
 		var out []string
 		for _, e := range a.Array.Elems {
-			out = append(out, source(e))
+			out = append(out, sh.original(e))
 		}
 		sh.trace(name + "=(" + strings.Join(out, " ") + ")")
 	case a.Index != nil:
-		sh.trace(name + "[" + source(a.Index) + "]=" + xquote(sh.quietText(a.Value)))
+		sh.trace(name + "[" + sh.original(a.Index) + "]=" + xquote(sh.quietText(a.Value)))
 	case a.Append:
 		sh.trace(name + "+=" + xquote(sh.quietText(a.Value)))
 	default:
@@ -64,7 +64,7 @@ func (sh *Shell) quietText(w *syntax.Word) string {
 	if lit, ok := plainWord(w); ok {
 		return lit
 	}
-	return source(w)
+	return sh.original(w)
 }
 
 // xquote quotes a word where the shell would need it, as set -x shows it.

@@ -164,7 +164,7 @@ func (sh *Shell) variable(name string) *variable {
 		sh.vars[name] = v
 	}
 	if v.readonly {
-		sh.fatal(1, "%s: readonly variable", name)
+		sh.discard("%s: readonly variable", name)
 	}
 	return v
 }
