@@ -29,8 +29,8 @@ type options struct {
 
 // commands are the subcommands with their usage.
 var commands = [...]struct{ name, args, doc string }{
-	{"run", "f.star [-- args]", "run a script, then its main()"},
-	{"test", "[-update] [-run RE] dir", "run the goldens x.star or x.in against x.out"},
+	{"run", "f.star|f.sh [-- args]", "run a script, then its main(); or in the guest's shell"},
+	{"test", "[-update] [-run RE] dir", "run the goldens x.star, x.sh or x.in against x.out"},
 	{"help", "", "show this text"},
 }
 

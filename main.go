@@ -13,10 +13,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"go.starlark.net/starlark"
+
 	"kscope/builtins"
 	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/kernel/user"
+	"kscope/kernel/user/sh"
 	"kscope/lang"
 )
 
@@ -35,7 +38,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage())
 		return lang.ExitOK
 	case "run":
-		return p.batch(func(h *lang.Host, errw io.Writer) int { return h.Run(opts.files[0], errw) })
+		return p.batch(func(h *lang.Host, errw io.Writer) int { return runFile(h, opts.files[0], errw) })
 	case "test":
 		g := &lang.Goldens{Dirs: opts.files, Filter: opts.filter, Update: opts.update, Out: stdout, Exec: p.golden}
 		return g.Run()
@@ -77,12 +80,14 @@ func (p *program) host(out io.Writer, dir string) *lang.Host {
 
 // boot makes a booted machine: the kernel, then what hangs off it.
 func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
-	cfg.Initrd = user.Initrd()
+	cfg.Initrd = user.Initrd(sh.Files()...)
 	m, err := p.snaps.Machine(cfg, func(m *kernel.Machine) error {
-		if _, err := user.New(m); err != nil {
+		users, err := user.New(m)
+		if err != nil {
 			return err
 		}
-		_, err := ftrace.New(m)
+		sh.Install(users)
+		_, err = ftrace.New(m)
 		return err
 	})
 	if err != nil {
@@ -114,6 +119,23 @@ func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 	}))
 }
 
+// runFile runs a script: Starlark, or x.sh in the guest's shell, whose exit status is then the result.
+func runFile(h *lang.Host, path string, errw io.Writer) int {
+	if filepath.Ext(path) != ".sh" {
+		return h.Run(path, errw)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return h.Report(errw, err)
+	}
+	v, err := h.Value("sh(" + starlark.String(text).String() + ")")
+	status := h.Report(errw, err)
+	if err == nil {
+		status, _ = starlark.AsInt32(v)
+	}
+	return max(status, h.Report(errw, h.Close()))
+}
+
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
@@ -135,7 +157,7 @@ func (p *program) golden(path string, out io.Writer) int {
 	}
 	h := bounded.host(out, filepath.Dir(path))
 	if filepath.Ext(path) != ".in" {
-		return h.Run(path, out)
+		return runFile(h, path, out)
 	}
 	in, err := os.Open(path)
 	if err != nil {

@@ -36,7 +36,7 @@ var lattice = map[string][]string{
 	"lang":             {"go.starlark.net", "github.com/chzyer/readline"},
 	// builtins takes its rows, errors and hints from lang, which knows no kernel.
 	"builtins": {"kernel/user", "kernel/user/sh", "ftrace", "ftrace/export", "kprobe", "lang"},
-	".":        {"builtins", "lang"},
+	".":        {"builtins", "lang", "go.starlark.net"},
 	"scripts":  {"builtins", "lang"},
 }
 

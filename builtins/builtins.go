@@ -55,6 +55,8 @@ func (e *Env) Tables() []lang.Table {
 	return []lang.Table{
 		{Title: "to begin with", Rows: []lang.Row{
 			{Name: "demo", Sig: "()", Doc: "Shows a first trace, statement by statement.", Fn: e.demo},
+			{Name: "sh", Sig: `(text, stdin = "") -> int`, Fn: e.onGuest(runShell),
+				Doc: "Runs text in the guest's shell, shows what it writes and returns its exit status.\nEvery command is a task of the guest: sh(\"echo function > /sys/kernel/tracing/current_tracer\")."},
 		}},
 		{Title: "kernel: the machine and its guest kernel", Rows: append(e.bootRows(), e.rows("kernel", kernelMethods())...)},
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},
@@ -155,13 +157,7 @@ func (e *Env) rows(module string, methods []method) []lang.Row {
 	for _, m := range methods {
 		r := lang.Row{Name: module + "." + m.name, Sig: m.sig, Doc: m.doc}
 		if m.fn != nil {
-			r.Fn = func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				g, err := e.current()
-				if err != nil {
-					return nil, err
-				}
-				return m.fn(&call{g, t, b.Name(), args, kwargs})
-			}
+			r.Fn = e.onGuest(m.fn)
 		} else {
 			r.Get = func(*lang.Host) (starlark.Value, error) {
 				g, err := e.current()
@@ -174,6 +170,17 @@ func (e *Env) rows(module string, methods []method) []lang.Row {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// onGuest makes a function that acts on the default machine.
+func (e *Env) onGuest(fn func(c *call) (starlark.Value, error)) lang.Func {
+	return func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		g, err := e.current()
+		if err != nil {
+			return nil, err
+		}
+		return fn(&call{g, t, b.Name(), args, kwargs})
+	}
 }
 
 // bound makes the attribute of an object from its method's row.

@@ -243,3 +243,33 @@ func kernelHot(c *call) (starlark.Value, error) {
 	err = c.g.guard(func() error { return c.g.M.Hot(mask, n) })
 	return starlark.None, c.fail(err, "", nil)
 }
+
+// runShell implements sh: what the shell and its commands write is shown as it comes.
+func runShell(c *call) (starlark.Value, error) {
+	text, stdin := "", ""
+	if err := c.unpack("text", &text, "stdin?", &stdin); err != nil {
+		return nil, err
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	out := c.g.env.cfg.Stdout
+	streams := kernel.Streams{In: strings.NewReader(stdin), Out: out, Err: out, Fork: func() kernel.Streams { return kernel.Streams{} }}
+	p := &process{}
+	err := c.g.guard(func() (err error) {
+		p.pid, err = c.g.M.Exec("/bin/sh", []string{"sh", "-c", text}, streams)
+		return err
+	})
+	if err != nil {
+		return nil, c.fail(err, "", nil)
+	}
+	stop, err := c.g.run(c, kernel.Until{Pid: p.pid})
+	if err != nil {
+		return nil, err
+	}
+	code, exited := c.g.M.Exited(p.pid)
+	if !exited {
+		return nil, c.stopped(stop, "waiting for the shell")
+	}
+	return num(code), nil
+}

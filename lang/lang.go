@@ -231,6 +231,15 @@ func (h *Host) execFile(path string) (starlark.StringDict, error) {
 
 // Eval runs a piece of source as -e does: the value of a sole expression is printed when it is not None.
 func (h *Host) Eval(src string) error {
+	v, err := h.Value(src)
+	if err == nil && v != starlark.None {
+		show(h.cfg.Stdout, v)
+	}
+	return err
+}
+
+// Value runs a piece of source and gives the value of a sole expression, else None.
+func (h *Host) Value(src string) (starlark.Value, error) {
 	t := h.Thread("-e")
 	defer h.Drop(t)
 	globals := starlark.StringDict{}
@@ -239,13 +248,9 @@ func (h *Host) Eval(src string) error {
 	}
 	f, name, err := h.parseChunk(src)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v, err := h.runChunk(t, f, name, globals)
-	if err == nil && v != starlark.None {
-		show(h.cfg.Stdout, v)
-	}
-	return err
+	return h.runChunk(t, f, name, globals)
 }
 
 // execSource initialises one file in thread t. It freezes nothing: a script's main() and the handlers that run inside it may

@@ -114,7 +114,7 @@ func TestReadme(t *testing.T) {
 func source(t *testing.T) string {
 	var all strings.Builder
 	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
-		if ext := filepath.Ext(path); err == nil && (ext == ".star" || ext == ".in") {
+		if ext := filepath.Ext(path); err == nil && (ext == ".star" || ext == ".in" || ext == ".sh") {
 			var text []byte
 			text, err = os.ReadFile(path)
 			all.Write(text)
