@@ -15,7 +15,7 @@ static __always_inline void iret_to_self(void)
 		     "pushq %%rax\n\tpushq $1f\n\tiretq\n1:" ::: "rax", "cc", "memory");
 }
 
-static void do_sync_core(void *info)
+static noinline void do_sync_core(void *info)
 {
 	iret_to_self();
 	text_poke_sync_ack();
@@ -27,16 +27,21 @@ void text_poke_sync(void)
 }
 
 /* Called with text_mutex held. */
-static void text_poke_bp_batch(void)
+static noinline void text_poke_bp_batch(void)
 {
 	while (text_poke_step())
 		text_poke_sync();
 }
 
-void text_poke_finish(void)
+static noinline void text_poke_flush(void)
 {
 	while (text_poke_pending())
 		text_poke_bp_batch();
+}
+
+void text_poke_finish(void)
+{
+	text_poke_flush();
 }
 
 /*

@@ -141,6 +141,7 @@ int simple_write_end(struct file *file, struct address_space *mapping, loff_t po
 		     struct page *page, void *fsdata);
 extern const struct address_space_operations ram_aops;
 ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *ppos, const void *from, size_t available);
+int noop_fsync(struct file *file, loff_t start, loff_t end, int datasync);
 const char *simple_get_link(struct dentry *dentry, struct inode *inode);
 
 /* fs/ramfs.c */

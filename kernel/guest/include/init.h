@@ -1,6 +1,7 @@
 #pragma once
 #include "types.h"
-#define __init		__attribute__((section(".init.text"))) noinline
+/* notrace: Linux traces these while it boots and forgets their records when it frees their memory. */
+#define __init		__attribute__((section(".init.text"))) noinline notrace
 #define __initdata	__attribute__((section(".init.data")))
 #define __exit
 typedef int (*initcall_t)(void);

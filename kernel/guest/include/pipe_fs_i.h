@@ -35,4 +35,5 @@ static inline bool pipe_full(unsigned int head, unsigned int tail, unsigned int 
 {
 	return head - tail >= limit;
 }
+int pipe_wait_for_space(struct file *out);
 #endif

@@ -14,6 +14,7 @@ int tracing_release_generic(struct inode *inode, struct file *filp);
 loff_t tracing_lseek(struct file *file, loff_t offset, int whence);
 ssize_t tracing_read_user(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos);
 ssize_t tracing_write_user(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos);
+unsigned int tracing_poll(struct file *filp, struct poll_table_struct *pt);
 ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to);
 ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from);
 void ftrace_run_update_code(void);		/* kernel/ftrace.c: flushes queued text pokes */

@@ -20,7 +20,7 @@ static void __cpuidle default_idle_call(void)
 	set_thread_flag(TIF_POLLING_NRFLAG);
 }
 
-static void cpuidle_idle_call(void)
+static noinline void cpuidle_idle_call(void)
 {
 	tick_nohz_idle_stop_tick();
 	default_idle_call();
@@ -30,7 +30,7 @@ static void cpuidle_idle_call(void)
  * Between the checks of TIF_NEED_RESCHED interrupts are off, and "sti; hlt" lets none in before the halt: no wake-up is
  * lost.
  */
-static void do_idle(void)
+static noinline void do_idle(void)
 {
 	set_thread_flag(TIF_POLLING_NRFLAG);
 	tick_nohz_idle_enter();

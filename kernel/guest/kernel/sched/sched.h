@@ -76,6 +76,7 @@ void set_task_cpu(struct task_struct *p, unsigned int new_cpu);
 void raw_spin_rq_lock_nested(struct rq *rq, int subclass);
 #define raw_spin_rq_lock(rq) raw_spin_rq_lock_nested(rq, 0)
 void raw_spin_rq_unlock(struct rq *rq);
+struct rq *__task_rq_lock(struct task_struct *p);
 void sched_ttwu_pending(void *arg);
 void double_rq_lock(struct rq *rq1, struct rq *rq2);
 void sched_balance_trigger(struct rq *rq);
@@ -86,3 +87,12 @@ int __update_load_avg_cfs_rq(u64 now, struct cfs_rq *cfs_rq);
 void init_entity_runnable_average(struct sched_entity *se);
 void post_init_entity_util_avg(struct task_struct *p);
 static __always_inline u64 rq_clock_task(struct rq *rq) { return rq->clock_task; }
+
+/* What happens to p now must be before anything it does elsewhere; see sched_clock_sync(). */
+static __always_inline void clock_floor_now(struct task_struct *p)
+{
+	u64 now = sched_clock();
+
+	if (now > p->clock_floor)
+		p->clock_floor = now;
+}
