@@ -481,6 +481,43 @@ static noinline int ksys_dup3(unsigned int oldfd, unsigned int newfd, int flags)
 	return do_dup2(files, file, newfd, flags);
 }
 
+#define CLOSE_RANGE_UNSHARE	2
+#define CLOSE_RANGE_CLOEXEC	4
+
+SYSCALL_DEFINE3(close_range, unsigned int, fd, unsigned int, max_fd, unsigned int, flags)
+{
+	struct files_struct *files;
+	int ret;
+
+	if (flags & ~(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC) || fd > max_fd)
+		return -EINVAL;
+	if (flags & CLOSE_RANGE_UNSHARE) {
+		ret = unshare_files();
+		if (ret)
+			return ret;
+	}
+	files = current->files;
+	max_fd = min(max_fd, files->fdt->max_fds - 1);
+	for (; fd <= max_fd; fd++) {
+		struct file *file;
+
+		spin_lock(&files->file_lock);
+		if (flags & CLOSE_RANGE_CLOEXEC) {
+			if (fd_is_open(fd, files->fdt))
+				__set_bit(fd, files->fdt->close_on_exec);
+			spin_unlock(&files->file_lock);
+			continue;
+		}
+		file = pick_file(files, fd);
+		spin_unlock(&files->file_lock);
+		if (file) {
+			filp_close(file, files);
+			cond_resched();
+		}
+	}
+	return 0;
+}
+
 SYSCALL_DEFINE3(dup3, unsigned int, oldfd, unsigned int, newfd, int, flags)
 {
 	return ksys_dup3(oldfd, newfd, flags);

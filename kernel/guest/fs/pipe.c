@@ -1,6 +1,7 @@
 /* Pipes and FIFOs (Linux's fs/pipe.c). */
 #include "pipe_fs_i.h"
 #include "fdtable.h"
+#include "poll.h"
 #include "mm.h"
 #include "sched.h"
 #include "slab.h"
@@ -10,10 +11,6 @@
 
 #define PIPEFS_MAGIC	0x50495045
 
-#define EPOLLIN		0x001
-#define EPOLLOUT	0x004
-#define EPOLLRDNORM	0x040
-#define EPOLLWRNORM	0x100
 
 static struct vfsmount *pipe_mnt;
 
@@ -96,7 +93,7 @@ static ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to)
 		}
 		__pipe_unlock(pipe);
 		if (was_full)
-			wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
+			wake_up_interruptible_sync_poll(&pipe->wr_wait, POLLOUT | POLLWRNORM);
 		if (wait_event_interruptible_exclusive(pipe->rd_wait, pipe_readable(pipe)) < 0)
 			return -ERESTARTSYS;
 		__pipe_lock(pipe);
@@ -107,9 +104,9 @@ static ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to)
 		wake_next_reader = false;
 	__pipe_unlock(pipe);
 	if (was_full)
-		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
+		wake_up_interruptible_sync_poll(&pipe->wr_wait, POLLOUT | POLLWRNORM);
 	if (wake_next_reader)
-		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible_sync_poll(&pipe->rd_wait, POLLIN | POLLRDNORM);
 	if (ret > 0)
 		touch_atime(&filp->f_path);
 	return ret;
@@ -216,7 +213,7 @@ static ssize_t pipe_write(struct kiocb *iocb, struct iov_iter *from)
 		}
 		__pipe_unlock(pipe);
 		if (was_empty)
-			wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
+			wake_up_interruptible_sync_poll(&pipe->rd_wait, POLLIN | POLLRDNORM);
 		wait_event_interruptible_exclusive(pipe->wr_wait, pipe_writable(pipe));
 		__pipe_lock(pipe);
 		was_empty = pipe_empty(pipe->head, pipe->tail);
@@ -227,12 +224,31 @@ out:
 		wake_next_writer = false;
 	__pipe_unlock(pipe);
 	if (ret > 0)
-		wake_up_interruptible_sync_poll(&pipe->rd_wait, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible_sync_poll(&pipe->rd_wait, POLLIN | POLLRDNORM);
 	if (wake_next_writer)
-		wake_up_interruptible_sync_poll(&pipe->wr_wait, EPOLLOUT | EPOLLWRNORM);
+		wake_up_interruptible_sync_poll(&pipe->wr_wait, POLLOUT | POLLWRNORM);
 	if (ret > 0)
 		file_update_time(filp);
 	return ret;
+}
+
+/* For sendfile into a pipe: waits for a free buffer (Linux's wait_for_space in fs/splice.c). */
+int pipe_wait_for_space(struct file *out)
+{
+	struct pipe_inode_info *pipe = out->private_data;
+	int ret;
+
+	for (;;) {
+		__pipe_lock(pipe);
+		ret = !pipe->readers ? -EPIPE : pipe_full(pipe->head, pipe->tail, pipe->max_usage) ? -EAGAIN : 0;
+		__pipe_unlock(pipe);
+		if (ret == -EPIPE)
+			send_sig(SIGPIPE, current, 0);
+		if (ret != -EAGAIN || out->f_flags & O_NONBLOCK)
+			return ret;
+		if (wait_event_interruptible(pipe->wr_wait, pipe_writable(pipe)))
+			return -ERESTARTSYS;
+	}
 }
 
 static noinline struct pipe_inode_info *alloc_pipe_info(void)
@@ -397,7 +413,48 @@ static int fifo_open(struct inode *inode, struct file *filp)
 	return ret;
 }
 
+static unsigned int pipe_poll(struct file *filp, poll_table *wait)
+{
+	struct pipe_inode_info *pipe = filp->private_data;
+	unsigned int mask = 0;
+
+	if (filp->f_mode & FMODE_READ)
+		poll_wait(filp, &pipe->rd_wait, wait);
+	if (filp->f_mode & FMODE_WRITE)
+		poll_wait(filp, &pipe->wr_wait, wait);
+	if (filp->f_mode & FMODE_READ) {
+		if (!pipe_empty(READ_ONCE(pipe->head), READ_ONCE(pipe->tail)))
+			mask |= POLLIN | POLLRDNORM;
+		if (!pipe->writers)
+			mask |= POLLHUP;
+	}
+	if (filp->f_mode & FMODE_WRITE) {
+		if (!pipe_full(READ_ONCE(pipe->head), READ_ONCE(pipe->tail), pipe->max_usage))
+			mask |= POLLOUT | POLLWRNORM;
+		if (!pipe->readers)
+			mask |= POLLERR;
+	}
+	return mask;
+}
+
+/* FIONREAD: the bytes that a read would get now. */
+static long pipe_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	struct pipe_inode_info *pipe = filp->private_data;
+	int count = 0;
+
+	if (cmd != 0x541B)
+		return -ENOIOCTLCMD;
+	__pipe_lock(pipe);
+	for (unsigned int i = pipe->tail; i != pipe->head; i++)
+		count += pipe->bufs[i & (pipe->ring_size - 1)].len;
+	__pipe_unlock(pipe);
+	return put_user(count, (int __user *)arg);
+}
+
 const struct file_operations pipefifo_fops = {
+	.poll = pipe_poll,
+	.unlocked_ioctl = pipe_ioctl,
 	.open = fifo_open,
 	.read_iter = pipe_read,
 	.write_iter = pipe_write,

@@ -110,6 +110,7 @@ static const struct file_operations ramfs_file_operations = {
 	.read_iter = generic_file_read_iter,
 	.write_iter = generic_file_write_iter,
 	.mmap = generic_file_mmap,
+	.fsync = noop_fsync,
 	.llseek = generic_file_llseek,
 };
 

@@ -85,6 +85,68 @@ static bool filldir64(struct dir_context *ctx, const char *name, int namlen, lof
 	return true;
 }
 
+struct linux_dirent {
+	unsigned long d_ino, d_off;
+	unsigned short d_reclen;
+	char d_name[];		/* the type follows the name's NUL, in the record's last byte */
+};
+
+struct getdents_callback {
+	struct dir_context ctx;
+	struct linux_dirent __user *current_dir;
+	int prev_reclen;
+	int count;
+	int error;
+};
+
+static bool filldir(struct dir_context *ctx, const char *name, int namlen, loff_t offset, u64 ino, unsigned int d_type)
+{
+	struct getdents_callback *buf = container_of(ctx, struct getdents_callback, ctx);
+	int reclen = ALIGN(offsetof(struct linux_dirent, d_name) + namlen + 2, (int)sizeof(long));
+	struct linux_dirent __user *dirent = buf->current_dir, *prev = (void __user *)dirent - buf->prev_reclen;
+	char zero = 0;
+
+	buf->error = verify_dirent_name(name, namlen);
+	if (unlikely(buf->error))
+		return false;
+	buf->error = -EINVAL;
+	if (reclen > buf->count)
+		return false;
+	buf->error = -EFAULT;
+	if (buf->prev_reclen && put_user((unsigned long)offset, &prev->d_off))
+		return false;
+	if (put_user((unsigned long)ino, &dirent->d_ino) || put_user((unsigned short)reclen, &dirent->d_reclen) ||
+	    put_user((char)d_type, (char __user *)dirent + reclen - 1))
+		return false;
+	if (copy_to_user(dirent->d_name, name, namlen) || copy_to_user(dirent->d_name + namlen, &zero, 1))
+		return false;
+	buf->error = 0;
+	buf->prev_reclen = reclen;
+	buf->current_dir = (void __user *)dirent + reclen;
+	buf->count -= reclen;
+	return true;
+}
+
+SYSCALL_DEFINE3(getdents, unsigned int, fd, struct linux_dirent __user *, dirent, unsigned int, count)
+{
+	struct getdents_callback buf = { .ctx.actor = filldir, .count = count, .current_dir = dirent };
+	struct fd f = fdget_pos(fd);
+	int error;
+
+	if (!f.file)
+		return -EBADF;
+	error = iterate_dir(f.file, &buf.ctx);
+	if (error >= 0)
+		error = buf.error;
+	if (buf.prev_reclen) {
+		struct linux_dirent __user *lastdirent = (void __user *)buf.current_dir - buf.prev_reclen;
+
+		error = put_user((unsigned long)buf.ctx.pos, &lastdirent->d_off) ? -EFAULT : (int)(count - buf.count);
+	}
+	fdput_pos(f);
+	return error;
+}
+
 SYSCALL_DEFINE3(getdents64, unsigned int, fd, struct linux_dirent64 __user *, dirent, unsigned int, count)
 {
 	struct getdents_callback64 buf = { .ctx.actor = filldir64, .count = count, .current_dir = dirent };

@@ -153,6 +153,64 @@ SYSCALL_DEFINE2(newfstat, unsigned int, fd, struct stat __user *, statbuf)
 	return error ? error : cp_new_stat(&stat, statbuf);
 }
 
+struct statx_timestamp {
+	s64 tv_sec;
+	u32 tv_nsec;
+	s32 __reserved;
+};
+
+struct statx {
+	u32 stx_mask, stx_blksize;
+	u64 stx_attributes;
+	u32 stx_nlink, stx_uid, stx_gid;
+	u16 stx_mode, __spare0;
+	u64 stx_ino, stx_size, stx_blocks, stx_attributes_mask;
+	struct statx_timestamp stx_atime, stx_btime, stx_ctime, stx_mtime;
+	u32 stx_rdev_major, stx_rdev_minor, stx_dev_major, stx_dev_minor;
+	u64 __spare2[14];
+};
+
+static struct statx_timestamp statx_time(struct timespec64 t)
+{
+	return (struct statx_timestamp){ .tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec };
+}
+
+static noinline int cp_statx(const struct kstat *stat, struct statx __user *buffer)
+{
+	struct statx tmp = {
+		.stx_mask = stat->result_mask, .stx_blksize = stat->blksize, .stx_nlink = stat->nlink,
+		.stx_uid = from_kuid_munged(current_user_ns(), stat->uid),
+		.stx_gid = from_kgid_munged(current_user_ns(), stat->gid),
+		.stx_mode = stat->mode, .stx_ino = stat->ino, .stx_size = stat->size, .stx_blocks = stat->blocks,
+		.stx_atime = statx_time(stat->atime), .stx_ctime = statx_time(stat->ctime), .stx_mtime = statx_time(stat->mtime),
+		.stx_rdev_major = MAJOR(stat->rdev), .stx_rdev_minor = MINOR(stat->rdev),
+		.stx_dev_major = MAJOR(stat->dev), .stx_dev_minor = MINOR(stat->dev),
+	};
+
+	return copy_to_user(buffer, &tmp, sizeof(tmp)) ? -EFAULT : 0;
+}
+
+static noinline int do_statx(int dfd, struct filename *filename, unsigned int flags, unsigned int mask, struct statx __user *buffer)
+{
+	struct kstat stat;
+	int error;
+
+	if (mask & 0x80000000 || (flags & 0x6000) == 0x6000)
+		return -EINVAL;
+	error = vfs_statx(dfd, filename, flags, &stat, mask);
+	return error ? error : cp_statx(&stat, buffer);
+}
+
+SYSCALL_DEFINE5(statx, int, dfd, const char __user *, filename, unsigned int, flags, unsigned int, mask,
+		struct statx __user *, buffer)
+{
+	struct filename *name = getname_flags(filename, flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0, NULL);
+	int ret = do_statx(dfd, name, flags, mask, buffer);
+
+	putname(name);
+	return ret;
+}
+
 static int vfs_readlink(struct dentry *dentry, char __user *buffer, int buflen)
 {
 	struct inode *inode = d_inode(dentry);

@@ -7,6 +7,7 @@
  * kernel text; ftrace_run_update_code() carries them out here, in process context, before the system call returns.
  */
 #include "tracefs.h"
+#include "poll.h"
 #include "namei.h"
 #include "sched.h"
 #include "slab.h"
@@ -299,6 +300,13 @@ ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	}
 	kfree(kbuf);
 	return ret;
+}
+
+/* trace_pipe and its like: readable when the gate says so; everything else always is. */
+unsigned int tracing_poll(struct file *filp, poll_table *pt)
+{
+	poll_wait(filp, &tracefs_wait, pt);
+	return POLLOUT | POLLWRNORM | (tracefs_readable((u64)filp->private_data) ? POLLIN | POLLRDNORM : 0);
 }
 
 static const struct super_operations tracefs_ops;

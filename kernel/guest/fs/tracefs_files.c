@@ -53,6 +53,7 @@ WRITER(tracing_write_generic)
 	.read_iter = tracing_read_iter,				\
 	.write_iter = tracing_write_iter,			\
 	.llseek = tracing_lseek,				\
+	.poll = tracing_poll,					\
 	.release = tracing_release_generic,			\
 }
 
