@@ -69,7 +69,10 @@ type Host struct {
 	closers []func() error
 	left    uint64 // steps not yet leased to a thread
 	limited bool   // a thread ran out of steps
-	chunks  int    // pieces of source without a file name so far
+	flags   []scriptFlag
+	given   map[string]string // flags that were given, with their values
+	rest    []string          // arguments that are no flags
+	chunks  int               // pieces of source without a file name so far
 
 	mu         sync.Mutex // guards threads and interrupts
 	threads    []*starlark.Thread
@@ -89,6 +92,7 @@ func New(cfg Config) *Host {
 		modules: map[string]*module{},
 		sources: map[string][]string{},
 		left:    cfg.MaxSteps,
+		rest:    cfg.Args,
 		// The full dialect: kscope's scripts are tools, not configuration; see api.md section 0.
 		opts: syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true},
 	}
@@ -220,7 +224,14 @@ func (h *Host) execFile(path string) (starlark.StringDict, error) {
 	t := h.Thread(path)
 	t.SetLocal(fileKey, path)
 	defer h.Drop(t)
-	globals, err := h.execSource(t, path, src)
+	f, err := h.parseFile(path, src)
+	if err != nil {
+		return nil, err
+	}
+	if done, err := h.useFlags(f, path); done || err != nil {
+		return nil, err
+	}
+	globals, err := h.initFile(t, f)
 	if fn, ok := globals["main"].(*starlark.Function); ok && err == nil && fn.NumParams() == 0 {
 		_, err = starlark.Call(t, fn, nil, nil)
 	}
@@ -253,13 +264,18 @@ func (h *Host) Value(src string) (starlark.Value, error) {
 	return h.runChunk(t, f, name, globals)
 }
 
-// execSource initialises one file in thread t. It freezes nothing: a script's main() and the handlers that run inside it may
-// write to its globals (starlark.ExecFile would have frozen them); load() freezes what it loads.
-func (h *Host) execSource(t *starlark.Thread, path string, src []byte) (starlark.StringDict, error) {
+// parseFile reads a file's syntax and keeps its lines for error reports.
+func (h *Host) parseFile(path string, src []byte) (*syntax.File, error) {
 	name := h.display(path)
 	h.remember(name, src)
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) // a byte-order mark, which some editors write
-	_, prog, err := starlark.SourceProgramOptions(&h.opts, name, src, h.env.Has)
+	return h.opts.Parse(name, src, 0)
+}
+
+// initFile runs a file in thread t. It freezes nothing: a script's main() and the handlers that run inside it may write to
+// its globals (starlark.ExecFile would have frozen them); load() freezes what it loads.
+func (h *Host) initFile(t *starlark.Thread, f *syntax.File) (starlark.StringDict, error) {
+	prog, err := starlark.FileProgram(f, h.env.Has)
 	if err != nil {
 		return nil, err
 	}

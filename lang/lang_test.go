@@ -157,3 +157,34 @@ func TestScan(t *testing.T) {
 		}
 	}
 }
+
+// A script's flags are known before it runs.
+func TestFlags(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.star")
+	os.WriteFile(path, []byte(`"""Times a function."""
+fn = flag.string("fn", "vfs_read", "function to time")
+n = flag.int("n", 5, doc = "how often")
+verbose = flag.bool("verbose", False, "say more")
+wait = flag.duration("wait", 10 * ms, "how long")
+print(fn, n, verbose, wait, flag.args)
+`), 0o644)
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"", 0, "vfs_read 5 False 10000000 []\n"},
+		{"--fn=x --n 0x10 a --verbose b --wait=2us -- --c", 0, "x 16 True 2000 [\"a\", \"b\", \"--c\"]\n"},
+		{"--help", 0, "Times a function.\n\nusage: kscope run f.star [-- flags]\n  --fn=STRING          function to time (default vfs_read)\n" +
+			"  --n=INT              how often (default 5)\n  --verbose=BOOL       say more (default False)\n  --wait=DURATION      how long (default 10*ms)\n"},
+		{"--fm=x", 2, "error: unknown flag --fm\n  hint: did you mean --fn?\n"},
+		{"--zzzzz", 2, "error: unknown flag --zzzzz\n  hint: flags are --fn, --n, --verbose, --wait\n"},
+		{"--n=x", 2, "error: --n=x: want an int\n  f.star:3:13:\n    n = flag.int(\"n\", 5, doc = \"how often\")\n                  ^\n"},
+	} {
+		var out bytes.Buffer
+		h := New(Config{Stdout: &out, Dir: filepath.Dir(path), Args: strings.Fields(c.args)})
+		if status := h.Run(path, &out); status != c.status || out.String() != c.want {
+			t.Errorf("%s: status %d\n%s", c.args, status, Diff(c.want, out.String()))
+		}
+	}
+}

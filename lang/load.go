@@ -52,7 +52,11 @@ func (h *Host) load(t *starlark.Thread, name string) (starlark.StringDict, error
 	h.order = append(h.order, abs)
 	outer := t.Local(fileKey)
 	t.SetLocal(fileKey, path)
-	m.globals, m.err = h.execSource(t, path, src)
+	if f, err := h.parseFile(path, src); err != nil {
+		m.err = err
+	} else {
+		m.globals, m.err = h.initFile(t, f)
+	}
 	m.globals.Freeze() // shared by all that load it
 	t.SetLocal(fileKey, outer)
 	h.order = h.order[:len(h.order)-1]

@@ -34,8 +34,8 @@ func (h *Host) std() []Table {
 			{Name: "json", Sig: ": encode, decode, encode_indent, indent", Value: json.Module, Doc: "JSON from and to Starlark values."},
 			{Name: "math", Sig: ": floor, ceil, log, pow, sqrt, ...", Value: math.Module, Doc: "Mathematical functions and constants."},
 			{Name: "time", Sig: ": now, from_timestamp, parse_time, ...", Value: time.Module, Doc: "Dates. time.now() is the machine's virtual wall clock; the host's clock cannot be reached."},
-			{Name: "flag.args", Sig: "-> [string]", Get: argsOf, Doc: "The script's own arguments: what follows -- on the command line."},
 		}},
+		{Title: "flag: a script's own flags", Rows: h.flagRows()},
 		{Title: "test: assertions", Rows: assertRows()},
 		{Title: "units: ints of ns and of bytes", Rows: []Row{
 			unit("ns", 1, "One nanosecond: all times are ints in ns."),
@@ -51,8 +51,6 @@ func (h *Host) std() []Table {
 func unit(name string, n int, doc string) Row {
 	return Row{Name: name, Sig: "-> int", Value: starlark.MakeInt(n), Doc: doc}
 }
-
-func argsOf(h *Host) (starlark.Value, error) { return Strings(h.cfg.Args), nil }
 
 // formatArgs takes the format off a printf's arguments and formats the rest.
 func formatArgs(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {

@@ -1,0 +1,208 @@
+package lang
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// A script's own flags: flag.string("fn", "vfs_read", "function to trace") gives the value of --fn=... behind the command
+// line's --, or the default. The calls are found in the script's syntax tree before it runs, so that --help and an unknown
+// flag need not run it.
+
+// scriptFlag is one flag.KIND(name, default, doc).
+type scriptFlag struct {
+	kind, name, def, doc string
+}
+
+// flagKinds are the functions of module flag and how each reads a value.
+var flagKinds = map[string]func(text string) (starlark.Value, error){
+	"string": func(text string) (starlark.Value, error) { return starlark.String(text), nil },
+	"int": func(text string) (starlark.Value, error) {
+		n, err := strconv.ParseInt(text, 0, 64)
+		return starlark.MakeInt64(n), err
+	},
+	"bool": func(text string) (starlark.Value, error) {
+		b, err := strconv.ParseBool(text)
+		return starlark.Bool(b), err
+	},
+	"duration": func(text string) (starlark.Value, error) {
+		d, err := time.ParseDuration(text)
+		return starlark.MakeInt64(int64(d)), err
+	},
+}
+
+// scanFlags finds the flags that a file declares. all is false when some name is no literal: then nothing can be said about
+// other flags.
+func scanFlags(f *syntax.File) (flags []scriptFlag, all bool) {
+	all = true
+	syntax.Walk(f, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok {
+			return true
+		}
+		dot, ok := call.Fn.(*syntax.DotExpr)
+		if !ok {
+			return true
+		}
+		if mod, ok := dot.X.(*syntax.Ident); !ok || mod.Name != "flag" || flagKinds[dot.Name.Name] == nil {
+			return true
+		}
+		fl := scriptFlag{kind: dot.Name.Name}
+		for i, arg := range call.Args {
+			key := [...]string{"name", "default", "doc", ""}[min(i, 3)]
+			if kw, ok := arg.(*syntax.BinaryExpr); ok && kw.Op == syntax.EQ {
+				key, arg = kw.X.(*syntax.Ident).Name, kw.Y
+			}
+			text := literal(arg)
+			switch key {
+			case "name":
+				fl.name = text
+			case "default":
+				fl.def = text
+			case "doc":
+				fl.doc = text
+			}
+		}
+		all = all && fl.name != ""
+		flags = append(flags, fl)
+		return true
+	})
+	return flags, all
+}
+
+// literal is the text of a literal or a name; "" for anything else.
+func literal(e syntax.Expr) string {
+	switch e := e.(type) {
+	case *syntax.Literal:
+		return fmt.Sprint(e.Value)
+	case *syntax.Ident:
+		return e.Name
+	case *syntax.BinaryExpr:
+		return literal(e.X) + e.Op.String() + literal(e.Y)
+	}
+	return ""
+}
+
+// useFlags checks the script's arguments against the flags that it declares. done means that --help was asked for.
+func (h *Host) useFlags(f *syntax.File, path string) (done bool, err error) {
+	flags, all := scanFlags(f)
+	if len(flags) == 0 {
+		return false, nil // a script without flags takes its arguments as they are
+	}
+	h.flags = flags
+	given, rest := h.splitArgs()
+	h.rest = rest
+	h.given = map[string]string{}
+	var names []string
+	for _, fl := range flags {
+		names = append(names, "--"+fl.name)
+	}
+	for _, g := range given {
+		name, value, hasValue := strings.Cut(strings.TrimLeft(g, "-"), "=")
+		if name == "help" && !hasValue {
+			h.flagHelp(h.cfg.Stdout, f, path)
+			return true, nil
+		}
+		if all && h.flag(name) == nil {
+			e := Unknown("--"+name, "unknown flag %s", names)
+			if e.Exit = ExitUsage; e.Hint == "" && len(names) > 0 {
+				e.Hint = "flags are " + strings.Join(names, ", ")
+			}
+			return false, e
+		}
+		if !hasValue {
+			value = "true"
+		}
+		h.given[name] = value
+	}
+	return false, nil
+}
+
+// splitArgs parts flags from the other arguments. "--name value" counts as one when --name is declared and no bool.
+func (h *Host) splitArgs() (flags, rest []string) {
+	args := h.cfg.Args
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			return flags, append(rest, args[i+1:]...)
+		}
+		if len(a) < 2 || a[0] != '-' {
+			rest = append(rest, a)
+			continue
+		}
+		fl := h.flag(strings.TrimLeft(a, "-"))
+		if fl != nil && fl.kind != "bool" && i+1 < len(args) {
+			i++
+			a += "=" + args[i]
+		}
+		flags = append(flags, a)
+	}
+	return flags, rest
+}
+
+func (h *Host) flag(name string) *scriptFlag {
+	for i := range h.flags {
+		if h.flags[i].name == name {
+			return &h.flags[i]
+		}
+	}
+	return nil
+}
+
+// flagHelp prints the script's docstring and its flags.
+func (h *Host) flagHelp(w io.Writer, f *syntax.File, path string) {
+	if len(f.Stmts) > 0 {
+		if s, ok := f.Stmts[0].(*syntax.ExprStmt); ok {
+			if doc, ok := s.X.(*syntax.Literal); ok && doc.Token == syntax.STRING {
+				fmt.Fprintf(w, "%s\n\n", strings.TrimSpace(doc.Value.(string)))
+			}
+		}
+	}
+	fmt.Fprintf(w, "usage: kscope run %s [-- flags]\n", h.display(path))
+	for _, fl := range h.flags {
+		fmt.Fprintf(w, "  --%-18s %s (default %s)\n", fl.name+"="+strings.ToUpper(fl.kind), fl.doc, fl.def)
+	}
+}
+
+// flagFn makes flag.string and the others.
+func (h *Host) flagFn(kind string) Func {
+	return func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		var name, doc string
+		var def starlark.Value
+		if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default", &def, "doc?", &doc); err != nil {
+			return nil, err
+		}
+		text, ok := h.given[name]
+		if !ok {
+			return def, nil
+		}
+		v, err := flagKinds[kind](text)
+		if err != nil {
+			want := map[string]string{"int": "an int", "bool": "true or false", "duration": "a duration such as 10ms"}[kind]
+			return nil, &Error{Msg: fmt.Sprintf("--%s=%s: want %s", name, text, want), At: name, Exit: ExitUsage}
+		}
+		return v, nil
+	}
+}
+
+// flagRows are module flag.
+func (h *Host) flagRows() []Row {
+	doc := func(what string) string {
+		return "The value of the script's flag --name, " + what + ", or default; flags follow -- on the command line."
+	}
+	return []Row{
+		{Name: "flag.string", Sig: `(name, default, doc = "") -> string`, Fn: h.flagFn("string"), Doc: doc("a string")},
+		{Name: "flag.int", Sig: `(name, default, doc = "") -> int`, Fn: h.flagFn("int"), Doc: doc("an int")},
+		{Name: "flag.bool", Sig: `(name, default, doc = "") -> bool`, Fn: h.flagFn("bool"), Doc: doc("a truth")},
+		{Name: "flag.duration", Sig: `(name, default, doc = "") -> int`, Fn: h.flagFn("duration"), Doc: doc("a time such as 10ms, in ns")},
+		{Name: "flag.args", Sig: "-> [string]", Get: argsOf, Doc: "The script's arguments that are no flags."},
+	}
+}
+
+func argsOf(h *Host) (starlark.Value, error) { return Strings(h.rest), nil }
