@@ -321,12 +321,13 @@ func quotedWord(w *syntax.Word) bool {
 	return false
 }
 
-// pipeBuf is the size up to which bash keeps a here-document in a pipe; longer ones are files (HEREDOC_PIPESIZE).
-const pipeBuf = 4096
+// pipeSize is the size up to which bash keeps a here-document in a pipe, which its readers then read byte by byte; longer
+// ones are files (HEREDOC_PIPESIZE in redir.c: a pipe's capacity).
+const pipeSize = 64 << 10
 
 // hereFile gives a descriptor that reads text.
 func (sh *Shell) hereFile(text string) int {
-	if len(text) <= pipeBuf {
+	if len(text) <= pipeSize {
 		r, w, e := sh.s.Pipe()
 		if e != 0 {
 			sh.errorf("cannot create temp file for here-document: %s", e.Error())

@@ -276,9 +276,6 @@ func isBinaryText(text string) bool {
 func (sh *Shell) execBuiltin(assigns []*syntax.Assign, argv []string, redirs []*syntax.Redirect) int {
 	sh.traceCall(argv)
 	if _, ok := sh.redirect(redirs, false); !ok {
-		if !sh.interactive {
-			panic(abort{1, true})
-		}
 		return 1
 	}
 	for _, a := range assigns {

@@ -1,0 +1,162 @@
+package sh_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"kscope/kernel"
+)
+
+// A pipeline of ten stages, for several seeds.
+func TestTenStages(t *testing.T) {
+	for seed := range uint64(10) {
+		m, h := boot(t, kernel.Config{Seed: seed})
+		got := run(t, m, h, `x=0
+while [ $x -lt 2000 ]; do echo line $x; x=$((x+1)); done | cat | cat | cat | cat | cat | cat | cat | cat | wc -l
+echo ${PIPESTATUS[@]}
+`)
+		if want := (result{"2000\n0 0 0 0 0 0 0 0 0 0\n", "", 0}); got != want {
+			t.Errorf("seed %d: %v", seed, got)
+		}
+	}
+}
+
+// 200 sleeping tasks, which end in the order of their times.
+func TestSleepers(t *testing.T) {
+	m, h := boot(t, kernel.Config{Seed: 5})
+	start := m.Now()
+	got := run(t, m, h, `i=0
+while [ $i -lt 200 ]; do
+  i=$((i+1))
+  { sleep 10; echo $i; } &
+done
+wait
+echo all
+`)
+	if got.code != 0 || got.err != "" || len(strings.Fields(got.out)) != 201 || !strings.HasSuffix(got.out, "all\n") {
+		t.Errorf("exit %d\n%s\n%s", got.code, got.out, got.err)
+	}
+	if d := m.Now() - start; d < 10e9 || d > 12e9 {
+		t.Errorf("took %d ns of virtual time", d)
+	}
+}
+
+// A fork bomb with a bound ends; what the kernel refuses is reported and survived.
+func TestForkBomb(t *testing.T) {
+	for seed := range uint64(3) {
+		m, h := boot(t, kernel.Config{Seed: seed, CPUs: 4})
+		before := runtime.NumGoroutine()
+		got := run(t, m, h, `bomb() { [ $1 -eq 0 ] && return; bomb $(($1-1)) & bomb $(($1-1)) & wait; }
+bomb 7
+echo survived
+`)
+		if got.code != 0 || !strings.HasSuffix(got.out, "survived\n") {
+			t.Errorf("seed %d: exit %d\n%s\n%s", seed, got.code, got.out, got.err)
+		}
+		if after := runtime.NumGoroutine(); after > before {
+			t.Errorf("seed %d: %d goroutines before, %d after", seed, before, after)
+		}
+	}
+}
+
+// A bomb without a bound, killed from outside the machine.
+func TestForkBombKilled(t *testing.T) {
+	m, h := boot(t, kernel.Config{Seed: 1, CPUs: 4})
+	if err := m.WriteFile("/x.sh", []byte("f() { f | f & }; f; sleep 1; wait\n"), false); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := h.Exec("bash", []string{"./x.sh"}, kernel.Streams{Out: io.Discard, Err: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := m.Run(kernel.Until{Time: m.Now() + 3e6})
+	if stop.Reason == kernel.StopPanic {
+		t.Fatalf("%v\n%v", stop, m.Dmesg())
+	}
+	t.Logf("%s after %d instructions, pid %d", stop.Reason, m.Insns(), pid)
+}
+
+const detScript = `trap 'echo bye' EXIT
+f() { for i in 1 2 3; do echo "$1 $i $RANDOM"; sleep 0.00$i; done; }
+f a & f b & f c &
+cat /etc/passwd | while IFS=: read -r u _; do echo "<$u>"; done
+for i in $(echo 1 2 3 4 5); do (echo sub $i; exit $i); echo $?; done
+kill $(sleep 100 & echo $!)
+diff <(echo a) <(echo b) 2>/dev/null
+wait; echo $! $$ $BASHPID
+`
+
+// The same seed is the same run to the byte, on one processor and two; another seed is another one that ends too.
+func TestDeterminism(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	hashes := map[uint64]string{}
+	for _, procs := range []int{1, 2} {
+		runtime.GOMAXPROCS(procs)
+		for seed := range uint64(5) {
+			m, h := boot(t, kernel.Config{Seed: seed, CPUs: 4})
+			got := fmt.Sprintf("%v %d %d", run(t, m, h, detScript), m.Now(), m.Insns())
+			if old, ok := hashes[seed]; ok && old != got {
+				t.Errorf("seed %d, %d processors:\n%s\nfirst\n%s", seed, procs, got, old)
+			}
+			hashes[seed] = got
+		}
+	}
+}
+
+// A machine that is forked in the middle of a script goes on in both copies alike.
+func TestForkedMachine(t *testing.T) {
+	for _, at := range []uint64{200e3, 700e3, 1500e3, 3e6} {
+		m, h := boot(t, kernel.Config{Seed: 4, CPUs: 2})
+		if err := m.WriteFile("/x.sh", []byte(detScript), false); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		streams := kernel.Streams{Out: &out, Err: &out}
+		var copied bytes.Buffer
+		streams.Fork = func() kernel.Streams {
+			copied.Write(out.Bytes())
+			return kernel.Streams{Out: &copied, Err: &copied}
+		}
+		pid, err := h.Exec("bash", []string{"./x.sh"}, streams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Run(kernel.Until{Time: m.Now() + at})
+		n := m.Fork(4)
+		if _, err := n.Wait(pid); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Wait(pid); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != copied.String() {
+			t.Errorf("forked at %d:\n%s\nthe copy:\n%s", at, out.String(), copied.String())
+		}
+	}
+}
+
+// What a trivial script costs: fork, exec and exit of true, an external command.
+func BenchmarkTrue(b *testing.B) {
+	m, h := boot(b, kernel.Config{Seed: 1})
+	script := "i=0; while [ $i -lt " + fmt.Sprint(b.N) + " ]; do /bin/true; i=$((i+1)); done\n"
+	b.ResetTimer()
+	run(b, m, h, script)
+}
+
+func BenchmarkLoop(b *testing.B) {
+	m, h := boot(b, kernel.Config{Seed: 1})
+	script := "i=0; while [ $i -lt " + fmt.Sprint(b.N) + " ]; do i=$((i+1)); done\n"
+	b.ResetTimer()
+	run(b, m, h, script)
+}
+
+func BenchmarkSubst(b *testing.B) {
+	m, h := boot(b, kernel.Config{Seed: 1})
+	script := "i=0; while [ $i -lt " + fmt.Sprint(b.N) + " ]; do x=$(echo $i); i=$((i+1)); done\n"
+	b.ResetTimer()
+	run(b, m, h, script)
+}
