@@ -78,6 +78,14 @@ static __always_inline void hlist_del_init(struct hlist_node *n)
 		n->next->pprev = n->pprev;
 	INIT_HLIST_NODE(n);
 }
+/* Readers under RCU may stand on the node: its next stays. */
+static __always_inline void hlist_del_rcu(struct hlist_node *n)
+{
+	WRITE_ONCE(*n->pprev, n->next);
+	if (n->next)
+		n->next->pprev = n->pprev;
+	n->pprev = (void *)0xdead000000000122UL;
+}
 #define hlist_entry(p, t, m)		container_of(p, t, m)
 #define hlist_entry_safe(p, t, m)	({ typeof(p) ____p = (p); ____p ? hlist_entry(____p, t, m) : NULL; })
 #define hlist_for_each_entry(p, h, m) \

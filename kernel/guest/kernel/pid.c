@@ -72,12 +72,13 @@ void free_pid(struct pid *pid)
 	unsigned long flags;
 
 	spin_lock_irqsave(&pidmap_lock, flags);
-	hlist_del_init(&pid->chain);
+	hlist_del_rcu(&pid->chain);
 	__clear_bit(pid->nr, pidmap);
 	spin_unlock_irqrestore(&pidmap_lock, flags);
 	call_rcu(&pid->rcu, delayed_put_pid);
 }
 
+/* Under rcu_read_lock(), or with a lock that keeps the number's tasks. */
 struct pid *find_vpid(int nr)
 {
 	struct pid *pid;
@@ -136,7 +137,7 @@ static noinline void __change_pid(struct task_struct *task, enum pid_type type, 
 	struct pid **pid_ptr = task_pid_ptr(task, type), *pid = *pid_ptr;
 	enum pid_type t;
 
-	hlist_del_init(&task->pid_links[type]);
+	hlist_del_rcu(&task->pid_links[type]);
 	*pid_ptr = new;
 	for (t = 0; t < PIDTYPE_MAX; t++) {
 		if (!hlist_empty(&pid->tasks[t]))

@@ -21,12 +21,20 @@ static __always_inline ktime_t hrtimer_get_expires(const struct hrtimer *t)
 	return t->node.expires;
 }
 
+/* The base of a timer that is between two CPUs; never locked. */
+static struct hrtimer_cpu_base migration_cpu_base;
+static struct hrtimer_clock_base migration_base = { .cpu_base = &migration_cpu_base };
+
 /* A timer belongs to the CPU that started it last; whoever locks must look again afterwards. */
 static struct hrtimer_clock_base *lock_hrtimer_base(const struct hrtimer *timer, unsigned long *flags)
 {
 	for (;;) {
 		struct hrtimer_clock_base *base = READ_ONCE(timer->base);
 
+		if (unlikely(base == &migration_base)) {
+			cpu_relax();
+			continue;
+		}
 		raw_spin_lock_irqsave(&base->cpu_base->lock, *flags);
 		if (likely(base == timer->base))
 			return base;
@@ -51,14 +59,25 @@ static noinline int tick_program_event(ktime_t expires)
 	return clockevents_program_event(expires);
 }
 
-/* A timer is queued where its CPU will be awake; an idle CPU with its tick stopped would hand it on. Here all stay. */
+/* Where a timer is best queued: here, or, when this CPU idles (an interrupt starts the timer), on one that is awake anyway. */
 static noinline int get_nohz_timer_target(void)
 {
 	int cpu = smp_processor_id();
+	unsigned int i;
 
 	if (!idle_cpu(cpu))
 		return cpu;
-	return cpu;		/* the enqueuer's own: it is awake now, and its deadline is the cheapest to set */
+	for_each_online_cpu(i) {
+		if (!idle_cpu(i))
+			return i;
+	}
+	return cpu;
+}
+
+/* Another CPU's deadline cannot be set from here: the timer must not be due before its next one. */
+static bool hrtimer_check_target(struct hrtimer *timer, struct hrtimer_cpu_base *new)
+{
+	return hrtimer_get_expires(timer) < READ_ONCE(new->expires_next);
 }
 
 static struct hrtimer *first_timer(struct hrtimer_clock_base *base)
@@ -117,12 +136,17 @@ void hrtimer_init(struct hrtimer *timer, int clock_id, enum hrtimer_mode mode)
 	__hrtimer_init(timer, clock_id, mode);
 }
 
-static struct hrtimer_clock_base *switch_hrtimer_base(struct hrtimer *timer, struct hrtimer_clock_base *base)
+static struct hrtimer_clock_base *switch_hrtimer_base(struct hrtimer *timer, struct hrtimer_clock_base *base, bool pinned)
 {
-	struct hrtimer_clock_base *new_base = &per_cpu(hrtimer_bases, get_nohz_timer_target()).clock_base;
+	int this_cpu = smp_processor_id(), cpu = pinned ? this_cpu : get_nohz_timer_target();
+	struct hrtimer_clock_base *new_base = &per_cpu(hrtimer_bases, cpu).clock_base;
+
+	if (cpu != this_cpu && hrtimer_check_target(timer, new_base->cpu_base))
+		new_base = &per_cpu(hrtimer_bases, this_cpu).clock_base;
 
 	if (base == new_base || base->running == timer)
 		return base;
+	WRITE_ONCE(timer->base, &migration_base);	/* others wait in lock_hrtimer_base() */
 	raw_spin_unlock(&base->cpu_base->lock);
 	raw_spin_lock(&new_base->cpu_base->lock);
 	WRITE_ONCE(timer->base, new_base);
@@ -141,7 +165,7 @@ void hrtimer_start_range_ns(struct hrtimer *timer, ktime_t tim, u64 delta_ns, co
 		tim += ktime_get();
 	timer->_softexpires = tim;
 	timer->node.expires = tim + delta_ns;
-	base = switch_hrtimer_base(timer, base);
+	base = switch_hrtimer_base(timer, base, mode & HRTIMER_MODE_PINNED);
 	if (enqueue_hrtimer(timer, base) && base == &this_cpu_ptr(&hrtimer_bases)->clock_base)
 		hrtimer_reprogram(base->cpu_base, hrtimer_get_expires(timer));
 	unlock_hrtimer_base(base, &flags);
