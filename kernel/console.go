@@ -39,10 +39,15 @@ func (m *Machine) gateConsoleEmit(v *VCPU) uint64 {
 	if v.CPU.Read(v.Arg(0), b) != nil {
 		return 0
 	}
-	l := LogLine{Time: v.Now(), Level: int(v.Arg(2) & 7), CPU: v.ID, Pid: v.CurrentPid(), Text: string(b)}
+	m.Log(v, int(v.Arg(2)&7), string(b))
+	return 0
+}
+
+// Log adds a record to the kernel log, as printk from v would: what a tracer dumps.
+func (m *Machine) Log(v *VCPU, level int, text string) {
+	l := LogLine{Time: v.Now(), Level: level, CPU: v.ID, Pid: v.CurrentPid(), Text: text}
 	m.log.lines = append(m.log.lines, l)
 	if m.log.out != nil {
 		fmt.Fprintln(m.log.out, l)
 	}
-	return 0
 }
