@@ -24,6 +24,9 @@ func (t *Tracer) ReadFile(path string) (string, error) {
 
 // someCPU is the CPU whose clock a host's read sees.
 func (t *Tracer) someCPU() *kernel.VCPU {
+	if t.m == nil {
+		return nil
+	}
 	if c := t.m.Running(); c != nil {
 		return c
 	}
@@ -137,7 +140,7 @@ func functionIP(d []byte) (ip uint64) {
 // readers have taken, they are all the calls that were traced.
 func (t *Tracer) FunctionCounts() map[uint64]uint64 {
 	n := map[uint64]uint64{}
-	m := t.merge(-1)
+	m := t.merge(-1, false)
 	for e, ok := m.next(); ok; e, ok = m.next() {
 		if h, ok := event.Parse(e.Data); ok && h.Type == event.IDFunction {
 			n[functionIP(e.Data)]++

@@ -46,6 +46,14 @@ func (t *Tracer) now(c *kernel.VCPU) uint64 {
 	return clocks[t.clock].now(t, c)
 }
 
+// stamp is the time of an emptied ring: 0 without a CPU.
+func (t *Tracer) stamp(c *kernel.VCPU) uint64 {
+	if c == nil {
+		return 0
+	}
+	return t.now(c)
+}
+
 func (t *Tracer) clockText(b []byte) []byte {
 	for i, c := range clocks {
 		if i > 0 {
@@ -67,6 +75,7 @@ func (t *Tracer) setClock(name string) error {
 		if clocks[i].name == name {
 			t.clock = i
 			t.reset()
+			t.stamp(t.someCPU()) // of the snapshot's rings
 			return nil
 		}
 	}

@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kscope/kernel"
@@ -11,11 +12,12 @@ import (
 // close (ftrace_regex_open, ftrace_regex_release).
 type filterState struct {
 	hash  *Hash
+	mods  []pendingMod
 	words words
 }
 
 func (s *filterState) fork(*Tracer) any {
-	return &filterState{hash: s.hash.Clone(), words: words{buf: append([]byte(nil), s.words.buf...)}}
+	return &filterState{hash: s.hash.Clone(), mods: slices.Clone(s.mods), words: words{buf: append([]byte(nil), s.words.buf...)}}
 }
 
 // filterOf is the hash that a file stands for.
@@ -30,24 +32,34 @@ func openFilter(h *Handle) error {
 	if !h.Writable() {
 		return nil
 	}
-	s := &filterState{hash: (*filterOf(h)).Clone()}
+	s := &filterState{hash: (*filterOf(h)).Clone(), mods: slices.Clone(h.T.mods[modsOf(h)])}
 	if s.hash == nil || h.Flags&oTrunc != 0 {
-		s.hash = NewHash()
+		s.hash, s.mods = NewHash(), nil
+		h.T.mods[modsOf(h)] = nil
 	}
 	h.state = s
 	return nil
 }
 
+// modsOf is the index of a file's pending modules.
+func modsOf(h *Handle) int { return b2i(h.File.Path == "set_ftrace_notrace") }
+
 func writeFilter(h *Handle, p []byte) (int, error) {
 	s := h.state.(*filterState)
-	err := s.words.write(p, func(word string) error {
-		name, _, command := strings.Cut(word, ":")
-		if command || !h.T.sites.enter(s.hash, name) {
-			return kernel.EINVAL
-		}
-		return nil
-	})
-	return len(p), err
+	return len(p), s.words.write(p, func(word string) error { return h.filterWord(s, word) })
+}
+
+// filterWord is ftrace_process_regex.
+func (h *Handle) filterWord(s *filterState, word string) error {
+	if strings.Contains(word, ":") {
+		err := h.T.command(s, word, h.File.Path == "set_ftrace_filter")
+		h.T.mods[modsOf(h)] = s.mods // unlike the functions these count at once
+		return err
+	}
+	if !h.T.sites.enter(s.hash, word) {
+		return kernel.EINVAL
+	}
+	return nil
 }
 
 // closeFilter takes the last word, whose errors are lost, and makes the new hash the op's.
@@ -56,9 +68,10 @@ func closeFilter(h *Handle) error {
 	if !ok {
 		return nil
 	}
-	if word := s.words.rest(); word != "" && !strings.Contains(word, ":") {
-		h.T.sites.enter(s.hash, word)
+	if word := s.words.rest(); word != "" {
+		_ = h.filterWord(s, word)
 	}
+	s.hash.pending = len(s.mods) > 0
 	*filterOf(h) = s.hash
 	return h.T.shareFilter(h.File.Path)
 }
@@ -75,17 +88,25 @@ func (t *Tracer) shareFilter(by string) error {
 // filterText lists the functions in the order of their addresses, whatever the order in which they were written.
 func filterText(h *Handle, b []byte) ([]byte, error) {
 	hash := *filterOf(h)
-	if hash.Len() == 0 {
-		if h.File.Path == "set_ftrace_notrace" {
-			return append(b, "#### no functions disabled ####\n"...), nil
+	filter := h.File.Path == "set_ftrace_filter"
+	if hash.Empty() {
+		if filter {
+			b = append(b, "#### all functions enabled ####\n"...)
+		} else {
+			b = append(b, "#### no functions disabled ####\n"...)
 		}
-		return append(b, "#### all functions enabled ####\n"...), nil
 	}
 	recs := h.T.sites.recs
 	for i := range recs {
 		if hash.Has(recs[i].IP) {
 			b = append(append(b, recs[i].symbol()...), '\n')
 		}
+	}
+	for _, m := range h.T.mods[modsOf(h)] {
+		b = append(append(append(append(b, m.fn...), ":mod:"...), m.module...), '\n')
+	}
+	if filter {
+		b = h.T.commandsText(b)
 	}
 	return b, nil
 }

@@ -8,6 +8,7 @@ import (
 // rawReader is an open trace_pipe_raw: pages leave the ring whole and are read out in pieces (tracing_buffers_read).
 type rawReader struct {
 	page [ring.PageSize]byte
+	snap bool
 	read int // of page; at the end when it is used up
 }
 
@@ -25,7 +26,14 @@ func openRaw(h *Handle) error {
 func readRaw(h *Handle, buf []byte) (int, error) {
 	r := h.state.(*rawReader)
 	if r.read == ring.PageSize {
-		if _, ok := h.T.cpu[h.CPU].ring.ReadPage(&r.page); !ok {
+		from := h.T.ringOf(h.CPU, r.snap)
+		if from == nil {
+			return 0, nil
+		}
+		if _, ok := from.ReadPage(&r.page); !ok {
+			if r.snap {
+				return 0, nil
+			}
 			if h.Flags&oNonblock == 0 {
 				h.T.wait.pending = true
 			}
@@ -39,5 +47,5 @@ func readRaw(h *Handle, buf []byte) (int, error) {
 }
 
 func rawReady(h *Handle) bool {
-	return h.state.(*rawReader).read < ring.PageSize || !h.T.empty(h.CPU)
+	return h.state.(*rawReader).read < ring.PageSize || !h.T.empty(h.CPU, h.state.(*rawReader).snap)
 }

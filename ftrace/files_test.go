@@ -50,7 +50,7 @@ func someSites() *Sites {
 
 // someTracer is a tracer without a machine: all files work that neither patch nor name symbols.
 func someTracer(cpus int) *Tracer {
-	t := &Tracer{on: true, current: &tracers[nopTracer], options: defaultOptions(), sites: someSites(), cpu: make([]cpuState, cpus)}
+	t := &Tracer{on: true, current: &tracers[nopTracer], options: defaultOptions(), percent: 50, sites: someSites(), cpu: make([]cpuState, cpus)}
 	for i := range t.cpu {
 		t.cpu[i].ring = ring.New(ring.MinPages)
 	}
@@ -229,8 +229,45 @@ func TestFiles(t *testing.T) {
 		{"trace_options", "nosuch\n", kernel.EINVAL, ""},
 		{"trace_options", "overwrite\n", nil, ""},
 		{"options/overwrite", "", nil, "1\n"},
-		{"options/latency-format", "1\n", kernel.EINVAL, "0\n"},
-		{"options/latency-format", "0\n", nil, "0\n"},
+		{"options/userstacktrace", "1\n", kernel.EINVAL, "0\n"},
+		{"options/userstacktrace", "0\n", nil, "0\n"},
+		{"options/funcgraph-cpu", "", nil, "1\n"},
+		{"options/funcgraph-proc", "1\n", nil, "1\n"},
+		{"trace_options", "sleep-time\n", kernel.EINVAL, ""}, // another tracer's
+		{"max_graph_depth", "", nil, "0\n"},
+		{"max_graph_depth", "2\n", nil, "2\n"},
+		{"max_graph_depth", "-1\n", kernel.EINVAL, "2\n"},
+		{"max_graph_depth", "5x\n", kernel.EINVAL, "2\n"},
+		{"max_graph_depth", "4294967296\n", nil, "0\n"},
+		{"tracing_thresh", "x\n", kernel.EINVAL, "0\n"},
+		{"tracing_thresh", "-1\n", kernel.EINVAL, "0\n"},
+		{"tracing_thresh", "5\n", nil, "5\n"},
+		{"tracing_max_latency", "7\n", nil, "7\n"},
+		{"buffer_percent", "", nil, "50\n"},
+		{"buffer_percent", "100\n", nil, "100\n"},
+		{"buffer_percent", "101\n", kernel.EINVAL, "100\n"},
+		{"buffer_percent", "x\n", kernel.EINVAL, "100\n"},
+		{"set_graph_function", "", nil, "#### all functions enabled ####\n"},
+		{"set_graph_notrace", "", nil, "#### no functions disabled ####\n"},
+		{"set_graph_function", "vfs_read nosuch vfs_write\n", kernel.EINVAL, "vfs_read\n"},
+		{"set_graph_function", "!vfs_read\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_graph_function", "5\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_graph_function", "vfs_read:mod:foo\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_graph_notrace", "vfs_open\n", nil, "vfs_open\n"},
+		{"set_ftrace_filter", "vfs_read:mod:nomodule\n", nil, "vfs_read:mod:nomodule\n"},
+		{"set_ftrace_filter", ":mod:nomodule\n", nil, ":mod:nomodule\n"},
+		{"set_ftrace_filter", "vfs_read:mod\n", nil, "vfs_read\n"},
+		{"set_ftrace_filter", ":traceoff\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_ftrace_filter", "nosuch:traceoff\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_ftrace_filter", "vfs_open:traceoff:x\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_ftrace_filter", "vfs_open:traceoff:-1\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_ftrace_filter", "!vfs_read:traceoff\n", kernel.ENODEV, "#### all functions enabled ####\n"},
+		{"set_ftrace_filter", "vfs_fsync:enable_event:nosuch:ev\n", kernel.EINVAL, "#### all functions enabled ####\n"},
+		{"set_ftrace_notrace", "vfs_read:traceoff\n", kernel.EINVAL, "#### no functions disabled ####\n"},
+		{"snapshot", "x\n", kernel.EINVAL, "# tracer: nop\n#\n#\n# * Snapshot is freed *\n#\n" + snapshotHelp},
+		{"per_cpu/cpu0/snapshot", "1\n", kernel.EINVAL, "# tracer: nop\n#\n#\n# * Snapshot is freed *\n#\n" + snapshotCPUHelp},
+		{"snapshot", "1\n", nil, "# tracer: nop\n#\n#\n# * Snapshot is allocated *\n#\n" + snapshotHelp},
+		{"snapshot", "0\n", nil, "# tracer: nop\n#\n#\n# * Snapshot is freed *\n#\n" + snapshotHelp},
 		{"trace_clock", "nosuch\n", kernel.EINVAL, "[local] global counter uptime perf mono mono_raw boot tai x86-tsc\n"},
 		{"trace_clock", "counter\n", nil, "local global [counter] uptime perf mono mono_raw boot tai x86-tsc\n"},
 		{"saved_cmdlines_size", "5\n", nil, "6552\n"},

@@ -27,12 +27,17 @@ func tracingOn(h *Handle, b []byte) ([]byte, error) { return fmt.Appendf(b, "%d\
 func writeTracingOn(h *Handle, p []byte) (int, error) {
 	n, err := parseUint(p, 10)
 	if err == nil {
-		h.T.on = n != 0
-		if !h.T.on {
-			h.T.wakeReaders(h.VCPU) // a reader that has read something ends now
-		}
+		h.T.switchOn(h.VCPU, n != 0)
 	}
 	return len(p), err
+}
+
+// switchOn is tracing_on.
+func (t *Tracer) switchOn(c *kernel.VCPU, on bool) {
+	t.on = on
+	if !on {
+		t.wakeReaders(c) // a reader that has read something ends now
+	}
 }
 
 func clockText(h *Handle, b []byte) ([]byte, error) { return h.T.clockText(b), nil }
@@ -48,6 +53,7 @@ func writeClock(h *Handle, p []byte) (int, error) {
 // openTrace is tracing_open: O_TRUNC clears; with pause-on-trace, tracing stops while the file is being read.
 func openTrace(h *Handle) error {
 	if h.Writable() && h.Flags&oTrunc != 0 {
+		h.T.started = h.T.stamp(h.VCPU)
 		for i := range h.T.cpu {
 			if h.CPU < 0 || h.CPU == i {
 				h.T.cpu[i].ring.Reset()
@@ -103,7 +109,7 @@ func readPipe(h *Handle, buf []byte) (int, error) {
 
 func pipeReady(h *Handle) bool {
 	r := h.state.(*pipeReader)
-	return len(r.p.Buf) > 0 || !h.T.empty(r.cpu) || !h.T.on && r.read
+	return len(r.p.Buf) > 0 || !h.T.empty(r.cpu, false) || !h.T.on && r.read
 }
 
 // wakeReaders wakes the guest's sleepers on trace_pipe, so that they look again.

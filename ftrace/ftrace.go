@@ -22,6 +22,8 @@
 package ftrace
 
 import (
+	"slices"
+
 	"kscope/ftrace/event"
 	"kscope/ftrace/ring"
 	"kscope/kernel"
@@ -33,10 +35,12 @@ const defaultKB = 1408
 // cpuState is what a Tracer keeps for each CPU.
 type cpuState struct {
 	ring    *ring.Buffer
-	off     bool  // taken out by tracing_cpumask
-	busy    uint8 // contexts that are inside the function tracer; see recursion
+	snap    *ring.Buffer // of the snapshot; nil: none
+	off     bool         // taken out by tracing_cpumask
+	busy    uint8        // contexts that are inside the function tracer; see recursion
 	recurse uint64
 	saved   tracedTask
+	last    lastCall // with func-no-repeats
 }
 
 // Tracer is one trace instance with its rings: Linux's trace_array.
@@ -56,7 +60,12 @@ type Tracer struct {
 	clock    int // index in clocks
 	counter  uint64
 	global   uint64
-	ops      *Ops // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
+	probes   []*funcProbe    // function commands, the newest kind first
+	mods     [2][]pendingMod // set_ftrace_filter and notrace: modules that are not there yet
+	started  uint64          // when the rings were emptied last: time_start
+	percent  uint64          // buffer_percent
+	maxLat   uint64          // tracing_max_latency
+	ops      *Ops            // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
 	graph    *graph
 	cmdline  cmdlines
 	tgids    map[int32]int32
@@ -106,7 +115,7 @@ func viewOf(m *kernel.Machine) guestView {
 
 // New attaches a tracer to a machine that has not booted yet and registers its gates.
 func New(m *kernel.Machine) (*Tracer, error) {
-	t := &Tracer{m: m, guest: viewOf(m), events: event.NewSet(), on: true, current: &tracers[nopTracer], options: defaultOptions()}
+	t := &Tracer{m: m, guest: viewOf(m), events: event.NewSet(), on: true, current: &tracers[nopTracer], options: defaultOptions(), percent: 50}
 	var err error
 	if t.sites, err = newSites(m); err != nil {
 		return nil, err
@@ -141,10 +150,18 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	n.cpu = append([]cpuState(nil), t.cpu...)
 	for i := range n.cpu {
 		n.cpu[i].ring = t.cpu[i].ring.Clone()
+		if t.cpu[i].snap != nil {
+			n.cpu[i].snap = t.cpu[i].snap.Clone()
+		}
 	}
 	n.ops = n.sites.ForkOf(t.ops)
 	n.bind(n.ops)
 	n.graph = t.graph.fork(n)
+	n.probes = nil
+	for _, p := range t.probes {
+		n.probes = append(n.probes, p.fork(n))
+	}
+	n.mods = [2][]pendingMod{slices.Clone(t.mods[0]), slices.Clone(t.mods[1])}
 	n.cmdline = t.cmdline.fork()
 	n.tgids = cloneMap(t.tgids)
 	n.errs, n.pids = t.errs.fork(), t.pids.fork()

@@ -12,6 +12,7 @@ import (
 type lookahead interface {
 	peek(cpu int) (data []byte, ok bool)
 	drop(cpu int)
+	nextTime() (ts uint64, ok bool) // of the next event of all CPUs
 }
 
 // graphCPU is what the reader of a graph keeps for each CPU: Linux's fgraph_cpu_data.
@@ -300,7 +301,7 @@ func (p *printer) graphHeader(cpu int) {
 		return
 	}
 	if t.opt(optLatencyFmt) {
-		if t.empty(cpu) {
+		if t.empty(cpu, p.snap) {
 			return
 		}
 		p.latencyTitle(cpu)

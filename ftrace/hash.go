@@ -2,7 +2,8 @@ package ftrace
 
 // Hash is a set of call sites: Linux's ftrace_hash. An empty filter means every function, an empty notrace none.
 type Hash struct {
-	ips map[uint64]struct{}
+	ips     map[uint64]struct{}
+	pending bool // functions of modules that are not loaded are asked for: FTRACE_HASH_FL_MOD
 }
 
 // NewHash makes a set of the given sites.
@@ -22,6 +23,9 @@ func (h *Hash) Len() int {
 	return len(h.ips)
 }
 
+// Empty says whether the set selects nothing: an empty filter then means every function.
+func (h *Hash) Empty() bool { return h.Len() == 0 && (h == nil || !h.pending) }
+
 // Has says whether ip is in the set.
 func (h *Hash) Has(ip uint64) bool {
 	if h == nil {
@@ -40,5 +44,5 @@ func (h *Hash) Clone() *Hash {
 	if h == nil {
 		return nil
 	}
-	return &Hash{ips: cloneMap(h.ips)}
+	return &Hash{ips: cloneMap(h.ips), pending: h.pending}
 }

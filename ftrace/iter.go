@@ -24,11 +24,11 @@ type mergeCPU struct {
 }
 
 // merge starts at the oldest events of the CPUs.
-func (t *Tracer) merge(cpu int) *merger {
+func (t *Tracer) merge(cpu int, snap bool) *merger {
 	m := &merger{}
 	for i := range t.cpu {
-		if cpu < 0 || cpu == i {
-			m.cpus = append(m.cpus, mergeCPU{cpu: i, it: t.cpu[i].ring.Iterate()})
+		if r := t.ringOf(i, snap); r != nil && (cpu < 0 || cpu == i) {
+			m.cpus = append(m.cpus, mergeCPU{cpu: i, it: r.Iterate()})
 		}
 	}
 	return m
@@ -54,6 +54,16 @@ func (m *merger) next() (e entry, ok bool) {
 	}
 	best.ok = false
 	return entry{cpu: best.cpu, Event: best.head, missed: best.missed}, true
+}
+
+// nextTime is the time of the next event of all.
+func (m *merger) nextTime() (ts uint64, ok bool) {
+	for i := range m.cpus {
+		if d, found := m.peek(m.cpus[i].cpu); found && d != nil && (!ok || m.cpus[i].head.TS < ts) {
+			ts, ok = m.cpus[i].head.TS, true
+		}
+	}
+	return ts, ok
 }
 
 // peek looks at the next event of one CPU; drop passes over it.
@@ -94,6 +104,15 @@ func (c *consumer) peek(cpu int) ([]byte, bool) {
 	return e.Data, ok
 }
 
+func (c *consumer) nextTime() (ts uint64, ok bool) {
+	for i := range c.t.cpu {
+		if at, _, found := c.t.cpu[i].ring.Peek(); found && (!ok || at < ts) {
+			ts, ok = at, true
+		}
+	}
+	return ts, ok
+}
+
 func (c *consumer) drop(cpu int) {
 	if e, ok := c.t.cpu[cpu].ring.Consume(c.buf); ok {
 		c.buf = e.Data
@@ -112,10 +131,10 @@ func (m *merger) refresh() {
 }
 
 // empty says whether the CPUs' rings hold nothing to read.
-func (t *Tracer) empty(cpu int) bool {
+func (t *Tracer) empty(cpu int, snap bool) bool {
 	for i := range t.cpu {
-		if cpu < 0 || cpu == i {
-			if _, _, ok := t.cpu[i].ring.Peek(); ok {
+		if r := t.ringOf(i, snap); r != nil && (cpu < 0 || cpu == i) {
+			if _, _, ok := r.Peek(); ok {
 				return false
 			}
 		}
@@ -143,10 +162,10 @@ func (t *Tracer) consume(cpu int, buf []byte) (e entry, ok bool) {
 }
 
 // counts gives the numbers of the header: events that can be read, and events written in all.
-func (t *Tracer) counts(cpu int) (entries, total uint64) {
+func (t *Tracer) counts(cpu int, snap bool) (entries, total uint64) {
 	for i := range t.cpu {
-		if cpu < 0 || cpu == i {
-			s := t.cpu[i].ring.Stats()
+		if r := t.ringOf(i, snap); r != nil && (cpu < 0 || cpu == i) {
+			s := r.Stats()
 			entries += s.Entries
 			total += s.Entries + s.Overrun
 		}
@@ -155,9 +174,9 @@ func (t *Tracer) counts(cpu int) (entries, total uint64) {
 }
 
 // overruns says whether any of the CPUs has overwritten events.
-func (t *Tracer) overruns() bool {
+func (t *Tracer) overruns(snap bool) bool {
 	for i := range t.cpu {
-		if t.cpu[i].ring.Stats().Overrun > 0 {
+		if r := t.ringOf(i, snap); r != nil && r.Stats().Overrun > 0 {
 			return true
 		}
 	}

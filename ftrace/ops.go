@@ -26,7 +26,7 @@ type Ops struct {
 
 // Wants says whether the op traces the site at ip (ftrace_ops_test).
 func (o *Ops) Wants(ip uint64) bool {
-	return (o.Filter.Len() == 0 || o.Filter.Has(ip)) && !o.Notrace.Has(ip)
+	return (o.Filter.Empty() || o.Filter.Has(ip)) && !o.Notrace.Has(ip)
 }
 
 // Registered says whether the op is active.

@@ -81,11 +81,11 @@ var optionRows = [numOptions]optionRow{
 	optSymUserobj:    {name: "sym-userobj", why: "no user stacks"},
 	optPrintkMsgOnly: {name: "printk-msg-only"},
 	optContextInfo:   {name: "context-info", on: true},
-	optLatencyFmt:    {name: "latency-format", why: "not there yet"},
+	optLatencyFmt:    {name: "latency-format"},
 	optRecordCmd:     {name: "record-cmd", on: true},
 	optRecordTgid:    {name: "record-tgid", set: (*Tracer).setRecordTgid},
 	optOverwrite:     {name: "overwrite", on: true, set: (*Tracer).setOverwrite},
-	optDisableOnFree: {name: "disable_on_free", why: "free_buffer is not there yet"},
+	optDisableOnFree: {name: "disable_on_free"},
 	optIrqInfo:       {name: "irq-info", on: true},
 	optMarkers:       {name: "markers", on: true},
 	optEventFork:     {name: "event-fork", why: "set_event_pid is not there yet"},
@@ -94,11 +94,11 @@ var optionRows = [numOptions]optionRow{
 	optFunction:      {name: "function-trace", on: true, set: (*Tracer).setFunctionTrace},
 	optFunctionFork:  {name: "function-fork", why: "not there yet"},
 	optDisplayGraph:  {name: "display-graph"},
-	optStacktrace:    {name: "stacktrace", why: "events have no stacks yet"},
+	optStacktrace:    {name: "stacktrace"},
 	optNopAccept:     {name: "test_nop_accept", tracer: "nop"},
 	optNopRefuse:     {name: "test_nop_refuse", tracer: "nop", why: "it is there to be refused"},
-	optFuncStack:     {name: "func_stack_trace", tracer: "function", why: "not there yet"},
-	optFuncNoRepeats: {name: "func-no-repeats", tracer: "function", why: "not there yet"},
+	optFuncStack:     {name: "func_stack_trace", tracer: "function"},
+	optFuncNoRepeats: {name: "func-no-repeats", tracer: "function", set: (*Tracer).setNoRepeats},
 	// No graph-time: 6.1 has it with CONFIG_FUNCTION_PROFILER only, which Debian's kernel is without.
 	optGraphOverrun:  {name: "funcgraph-overrun", tracer: "function_graph"},
 	optGraphCPU:      {name: "funcgraph-cpu", on: true, tracer: "function_graph"},
@@ -170,6 +170,9 @@ func (t *Tracer) optionsText(b []byte) []byte {
 func (t *Tracer) setOverwrite(on bool) error {
 	for i := range t.cpu {
 		t.cpu[i].ring.SetOverwrite(on)
+		if t.cpu[i].snap != nil {
+			t.cpu[i].snap.SetOverwrite(on)
+		}
 	}
 	return nil
 }
@@ -191,6 +194,14 @@ func (t *Tracer) setFunctionTrace(on bool) error {
 		return t.sites.Register(t.ops)
 	}
 	return t.sites.Unregister(t.ops)
+}
+
+// setNoRepeats forgets which call each CPU made last.
+func (t *Tracer) setNoRepeats(bool) error {
+	for i := range t.cpu {
+		t.cpu[i].last = lastCall{}
+	}
+	return nil
 }
 
 // forgetSaved makes each CPU save its task's name again.

@@ -15,6 +15,8 @@ type printer struct {
 	annotate bool         // say where a CPU's buffer starts: some events were overwritten
 	started  map[int]bool // CPUs that have been named
 	index    int          // lines so far
+	snap     bool         // of the snapshot
+	latency  bool         // always in the latency format
 	ahead    lookahead    // nil: none
 	graph    []graphCPU   // by CPU
 	names    map[uint64]string
@@ -55,7 +57,7 @@ func (p *printer) plainName(addr uint64) string { return p.t.guest.symbol(addr, 
 func symbolText(syms *kernel.Symbols, addr uint64, offset bool) string {
 	s, _ := syms.At(addr)
 	switch {
-	case s.Name == "":
+	case s.Name == "" || s.Name == trampolineName: // 6.1's kallsyms lists trampolines, but %pS does not find them
 		return fmt.Sprintf("0x%08x", addr)
 	case offset:
 		return syms.Format(addr)
@@ -115,8 +117,15 @@ func (p *printer) line(e *entry) {
 	default:
 		p.Mode = event.ModeText
 		p.start(e.cpu)
-		if info {
+		switch {
+		case info && (p.latency || t.opt(optLatencyFmt)):
+			p.latencyContext(h, e)
+		case info:
 			p.context(h, e)
+		}
+		if h.Type == event.IDFuncRepeats {
+			p.repeats(e)
+			return
 		}
 	}
 	t.events.Line(&p.Printer, e.Data)
@@ -214,14 +223,21 @@ func padNum(b []byte, x uint64, n int, fill byte) []byte {
 func (p *printer) header(cpu int) {
 	t := p.t
 	p.Buf = append(append(append(p.Buf, "# tracer: "...), t.current.name...), "\n#\n"...)
-	if t.current == &tracers[graphTracer] {
+	switch {
+	case p.snap && t.empty(cpu, true):
+		p.snapshotHeader(cpu)
+		return
+	case t.current == &tracers[graphTracer]:
 		p.graphHeader(cpu)
+		return
+	case t.opt(optContextInfo) && t.opt(optLatencyFmt):
+		p.latencyHeader(cpu)
 		return
 	}
 	if !t.opt(optContextInfo) || t.opt(optVerbose) {
 		return
 	}
-	entries, total := t.counts(cpu)
+	entries, total := t.counts(cpu, p.snap)
 	p.Buf = append(strconv.AppendUint(append(p.Buf, "# entries-in-buffer/entries-written: "...), entries, 10), '/')
 	p.Buf = append(strconv.AppendUint(p.Buf, total, 10), "   #P:"...)
 	p.Buf = append(strconv.AppendInt(p.Buf, int64(t.guest.online()), 10), "\n#\n"...)
@@ -248,18 +264,4 @@ func (p *printer) header(cpu int) {
 	for _, r := range rows {
 		p.Buf = append(p.Buf, r...)
 	}
-}
-
-// latencyTitle appends the first lines of the latency format; see print_trace_header in kernel/trace/trace.c.
-func (p *printer) latencyTitle(cpu int) {
-	t := p.t
-	entries, total := t.counts(cpu)
-	p.Buf = fmt.Appendf(p.Buf, `# %s latency trace v1.1.5 on %s
-# --------------------------------------------------------------------
-# latency: 0 us, #%d/%d, CPU#%d | (M:desktop VP:0, KP:0, SP:0 HP:0 #P:%d)
-#    -----------------
-#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)
-#    -----------------
-#
-`, t.current.name, t.guest.release(), entries, total, t.setCPU, t.guest.online())
 }

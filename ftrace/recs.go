@@ -23,7 +23,7 @@ type Rec struct {
 // Records are the events of one CPU or, with cpu < 0, of all, in the order of the file trace. Nothing is consumed.
 func (t *Tracer) Records(cpu int) []Rec {
 	var out []Rec
-	p, m := newPrinter(t), t.merge(cpu)
+	p, m := newPrinter(t), t.merge(cpu, false)
 	for {
 		e, ok := m.next()
 		if !ok {

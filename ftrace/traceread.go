@@ -7,6 +7,7 @@ type traceReader struct {
 	p      *printer
 	m      *merger
 	begun  bool
+	snap   bool // reads the snapshot
 	pauses bool // tracing is stopped until it is closed
 }
 
@@ -17,8 +18,8 @@ func (t *Tracer) newTraceReader(cpu int) *traceReader {
 // fill makes p.Buf hold the next lines, up to size bytes; nothing at the end.
 func (r *traceReader) fill(t *Tracer, size int) {
 	if r.p == nil {
-		r.p, r.m = newPrinter(t), t.merge(r.cpu)
-		r.p.annotate = t.overruns()
+		r.p, r.m = newPrinter(t), t.merge(r.cpu, r.snap)
+		r.p.annotate, r.p.snap = t.overruns(r.snap), r.snap
 		r.p.ahead = r.m
 	}
 	r.p.t = t
@@ -95,7 +96,9 @@ func (r *traceReader) fork(t *Tracer) any {
 		n.p.ahead = n.m
 		for i := range n.m.cpus {
 			c := &n.m.cpus[i]
-			c.it = c.it.On(t.cpu[c.cpu].ring)
+			if to := t.ringOf(c.cpu, r.snap); to != nil {
+				c.it = c.it.On(to)
+			}
 		}
 	}
 	return &n
@@ -108,6 +111,6 @@ func (r *pipeReader) fork(t *Tracer) any {
 func (p *printer) fork(t *Tracer) *printer {
 	n := newPrinter(t)
 	n.Buf = append([]byte(nil), p.Buf...)
-	n.annotate, n.index, n.started, n.graph = p.annotate, p.index, cloneMap(p.started), append([]graphCPU(nil), p.graph...)
+	n.annotate, n.snap, n.index, n.started, n.graph = p.annotate, p.snap, p.index, cloneMap(p.started), append([]graphCPU(nil), p.graph...)
 	return n
 }

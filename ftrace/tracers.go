@@ -34,6 +34,7 @@ var tracers = [...]tracerType{
 			if !t.opt(optFunction) {
 				return nil
 			}
+			t.setCPU = t.someCPU().ID
 			return t.sites.Register(t.ops)
 		},
 		reset: func(t *Tracer) error {
@@ -95,6 +96,7 @@ func (t *Tracer) setTracer(name string) error {
 
 // reset empties all rings.
 func (t *Tracer) reset() {
+	t.started = t.stamp(t.someCPU())
 	for i := range t.cpu {
 		t.cpu[i].ring.Reset()
 	}

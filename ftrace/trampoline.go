@@ -26,6 +26,9 @@ type template struct {
 	shared uint64 // the copy for several ops, 0 until it is needed
 }
 
+// trampolineName is kallsyms' name of an op's trampoline.
+const trampolineName = "ftrace_trampoline"
+
 const (
 	retSize = 1
 	opSize  = 7 // OP_REF_SIZE
@@ -72,7 +75,7 @@ func (s *Sites) build(o *Ops) (err error) {
 	if err := s.buildShared(); err != nil {
 		return err
 	}
-	o.tramp, err = s.copyTemplate(s.template(o.Regs), "ftrace_trampoline", gate, uint64(o.id))
+	o.tramp, err = s.copyTemplate(s.template(o.Regs), trampolineName, gate, uint64(o.id))
 	return err
 }
 

@@ -97,6 +97,9 @@ func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) boo
 	fill(d)
 	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
+	if t.opt(optStacktrace) {
+		t.TraceStack(c)
+	}
 	return true
 }
 
@@ -113,16 +116,54 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		return
 	}
 	p.busy |= bit
+	if t.options&(1<<optFuncStack|1<<optFuncNoRepeats) != 0 && !t.functionExtra(c, p, ip, parent) {
+		p.busy &^= bit
+		return
+	}
 	if d, ok := t.reserve(c, event.FunctionSize); ok {
 		task := c.CurrentAddr()
 		h := t.header(c, event.IDFunction, task, pc)
 		event.PutFunction(d, h, ip, parent)
 		t.commit(c, task, h.PID)
 		c.Charge(costEvent)
+		if t.opt(optFuncStack) {
+			t.traceStack(c)
+		}
 	} else if t.records(p) {
 		t.tellLost(c, "dropped", ip)
 	}
 	p.busy &^= bit
+}
+
+// lastCall is the call that a CPU traced last, and how often it has come again since: trace_func_repeats.
+type lastCall struct {
+	ip, parent uint64
+	count      uint16
+	ts         uint64 // of the last repeat
+}
+
+// functionExtra does what func-no-repeats wants before a call is written; false: it is the same call again, only counted.
+// See function_no_repeats_trace_call in kernel/trace/trace_functions.c.
+func (t *Tracer) functionExtra(c *kernel.VCPU, p *cpuState, ip, parent uint64) bool {
+	if !t.opt(optFuncNoRepeats) {
+		return true
+	}
+	l := &p.last
+	if l.ip == ip && l.parent == parent && l.count < 1<<16-1 {
+		l.ts = t.now(c)
+		l.count++
+		return false
+	}
+	if l.count > 0 {
+		if d, ok := t.reserve(c, event.RepeatsSize); ok {
+			task := c.CurrentAddr()
+			h := t.header(c, event.IDFuncRepeats, task, c.PreemptCount())
+			event.PutRepeats(d, h, event.Repeats{IP: l.ip, Parent: l.parent, Count: l.count, Delta: t.now(c) - l.ts})
+			t.commit(c, task, h.PID)
+		}
+	}
+	*l = lastCall{ip: ip, parent: parent}
+	return true
 }
 
 // tellLost tells the hook of OnLost about a function event that was not written.

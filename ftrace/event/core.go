@@ -13,6 +13,7 @@ const (
 	IDGraphExit   = 10
 	IDGraphEntry  = 11
 	IDRawData     = 18
+	IDFuncRepeats = 19
 )
 
 // FirstDynamicID is the first id of events that are not built in (__TRACE_LAST_TYPE).
@@ -108,6 +109,28 @@ var Core = []Format{
 				p.Buf = append(p.Buf, ' ', hex[c>>4], hex[c&15])
 			}
 			p.Buf = append(p.Buf, '\n')
+		},
+	},
+	{
+		System: "ftrace", Name: "func_repeats", ID: IDFuncRepeats,
+		Fields: []Field{{"unsigned long", "ip", 8, 8, false}, {"unsigned long", "parent_ip", 16, 8, false}, {"u16", "count", 24, 2, false},
+			{"u16", "top_delta_ts", 26, 2, false}, {"u32", "bottom_delta_ts", 28, 4, false}},
+		Print: `" %ps <-%ps\t(repeats:%u  delta: -%llu)", (void *)REC->ip, (void *)REC->parent_ip, REC->count, ` +
+			`(((u64)(REC)->top_delta_ts << 32) | (REC)->bottom_delta_ts)`,
+		Text: func(p *Printer, d []byte) { // without the time of the last one, which only a tracer's line has
+			p.Buf = append(p.Sym(append(p.Sym(p.Buf, u64(d[8:])), " <-"...), u64(d[16:])), " (repeats: "...)
+			p.Buf = append(strconv.AppendUint(p.Buf, uint64(u32(d[24:])&0xffff), 10), ")\n"...)
+		},
+		Raw: func(p *Printer, d []byte) {
+			if p.Mode != ModeRaw {
+				nop(p, IDFuncRepeats)
+				return
+			}
+			r, _ := ParseRepeats(d)
+			p.Buf = append(strconv.AppendUint(p.Buf, r.IP, 16), ' ')
+			p.Buf = append(strconv.AppendUint(p.Buf, r.Parent, 16), ' ')
+			p.Buf = append(strconv.AppendUint(p.Buf, uint64(r.Count), 10), ' ')
+			p.Buf = append(strconv.AppendUint(p.Buf, r.Delta, 10), '\n')
 		},
 	},
 }
@@ -213,6 +236,36 @@ func ParseGraph(id uint16, d []byte) (r GraphRecord, ok bool) {
 		r.Overrun, r.Call, r.Ret = u32(d[20:]), u64(d[24:]), u64(d[32:])
 	}
 	return r, true
+}
+
+// RepeatsSize is the length of a func_repeats record.
+const RepeatsSize = 32
+
+// Repeats is a decoded func_repeats record: calls that were the same as the one before; Delta is how long before the record
+// the last one was.
+type Repeats struct {
+	IP, Parent uint64
+	Count      uint16
+	Delta      uint64 // 48 bits
+}
+
+// PutRepeats fills a func_repeats record.
+func PutRepeats(d []byte, h Header, r Repeats) {
+	_ = d[31]
+	h.Put(d)
+	binary.LittleEndian.PutUint64(d[8:], r.IP)
+	binary.LittleEndian.PutUint64(d[16:], r.Parent)
+	binary.LittleEndian.PutUint16(d[24:], r.Count)
+	binary.LittleEndian.PutUint16(d[26:], uint16(r.Delta>>32))
+	binary.LittleEndian.PutUint32(d[28:], uint32(r.Delta))
+}
+
+// ParseRepeats decodes one; ok is false when it is too short.
+func ParseRepeats(d []byte) (r Repeats, ok bool) {
+	if len(d) < RepeatsSize {
+		return r, false
+	}
+	return Repeats{u64(d[8:]), u64(d[16:]), uint16(u32(d[24:])), uint64(binary.LittleEndian.Uint16(d[26:]))<<32 | uint64(u32(d[28:]))}, true
 }
 
 // PrintSize is the length that Linux reserves for a print record of n bytes of text: room for "\n\0", and for the word

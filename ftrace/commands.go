@@ -1,0 +1,290 @@
+package ftrace
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kscope/kernel"
+)
+
+// Function commands are what set_ftrace_filter takes as function:command:count: register_ftrace_function_probe in
+// kernel/trace/ftrace.c, with the commands of kernel/trace/trace_functions.c. Each kind (traceon and traceon with a count
+// are two) has one op; its functions may have counts that go down.
+
+// commandKind is a row of the commands: Linux's struct ftrace_probe_ops.
+type commandKind struct {
+	name    string
+	counted bool  // it is the form with a count
+	fixed   int64 // not 0: the count is always this, whatever is written
+	shows   bool  // its functions show their counts
+	act     func(t *Tracer, c *kernel.VCPU, count *int64)
+}
+
+// spend is update_count: one less of a count that is not used up; nil counts nothing.
+func spend(count *int64) bool {
+	if count == nil {
+		return true
+	}
+	if *count <= 0 {
+		return false
+	}
+	*count--
+	return true
+}
+
+// turn is ftrace_traceon and ftrace_traceoff: a change that changes nothing costs no count.
+func turn(on bool) func(t *Tracer, c *kernel.VCPU, count *int64) {
+	return func(t *Tracer, c *kernel.VCPU, count *int64) {
+		if t.on != on && spend(count) {
+			t.switchOn(c, on)
+		}
+	}
+}
+
+func stackCommand(t *Tracer, c *kernel.VCPU, count *int64) {
+	if !t.on {
+		return
+	}
+	if count != nil {
+		if *count == 0 {
+			return
+		}
+		*count--
+	}
+	t.traceStack(c)
+}
+
+func dumpCommand(cpuOnly bool) func(t *Tracer, c *kernel.VCPU, count *int64) {
+	return func(t *Tracer, c *kernel.VCPU, count *int64) {
+		if spend(count) {
+			cpu := -1
+			if cpuOnly {
+				cpu = c.ID
+			}
+			t.dump(c, cpu)
+		}
+	}
+}
+
+func snapshotCommand(t *Tracer, c *kernel.VCPU, count *int64) {
+	if count == nil || *count > 0 {
+		if count != nil {
+			*count--
+		}
+		t.takeSnapshot(c)
+	}
+}
+
+// commandKinds are the commands. enable_event and disable_event are not there: they come with the events.
+var commandKinds = [...]commandKind{
+	{name: "traceon", act: turn(true)},
+	{name: "traceon", counted: true, shows: true, act: turn(true)},
+	{name: "traceoff", act: turn(false)},
+	{name: "traceoff", counted: true, shows: true, act: turn(false)},
+	{name: "stacktrace", act: stackCommand},
+	{name: "stacktrace", counted: true, shows: true, act: stackCommand},
+	{name: "snapshot", act: snapshotCommand},
+	{name: "snapshot", counted: true, shows: true, act: snapshotCommand},
+	{name: "dump", counted: true, fixed: 1, shows: true, act: dumpCommand(false)},
+	{name: "cpudump", counted: true, fixed: 1, act: dumpCommand(true)}, // 6.1 gives it no counter: cpudump_probe_ops
+}
+
+// funcProbe is a command kind in use: Linux's struct ftrace_func_probe.
+type funcProbe struct {
+	kind   *commandKind
+	ops    *Ops
+	counts map[uint64]*int64 // by site; nil values in kinds that do not show counts
+}
+
+func (t *Tracer) newFuncProbe(k *commandKind) *funcProbe {
+	gate := "function_trace_probe_call"
+	if _, ok := t.m.Symbols().Lookup(gate); !ok {
+		gate = "function_trace_call"
+	}
+	p := &funcProbe{kind: k, ops: &Ops{Name: k.name, Gate: gate, Filter: NewHash()}, counts: map[uint64]*int64{}}
+	p.bind(t)
+	return p
+}
+
+func (p *funcProbe) bind(t *Tracer) {
+	p.ops.Call = func(c *kernel.VCPU, ip, _, _ uint64) { p.kind.act(t, c, p.counts[ip]) }
+}
+
+func (p *funcProbe) fork(t *Tracer) *funcProbe {
+	n := &funcProbe{kind: p.kind, ops: t.sites.ForkOf(p.ops), counts: make(map[uint64]*int64, len(p.counts))}
+	for ip, c := range p.counts {
+		if c != nil {
+			x := *c
+			n.counts[ip] = &x
+		} else {
+			n.counts[ip] = nil
+		}
+	}
+	n.bind(t)
+	return n
+}
+
+// command does what a word with a ':' in set_ftrace_filter or set_ftrace_notrace says; see ftrace_process_regex.
+func (t *Tracer) command(s *filterState, word string, enable bool) error {
+	fn, rest, _ := strings.Cut(word, ":")
+	name, param, hasParam := strings.Cut(rest, ":")
+	if name == "mod" {
+		return t.modCommand(s, fn, param)
+	}
+	for i := range commandKinds {
+		k := &commandKinds[i]
+		if k.name != name || k.counted != (hasParam || k.fixed != 0) {
+			continue
+		}
+		if !enable {
+			return kernel.EINVAL // only set_ftrace_filter takes commands
+		}
+		if pattern, not := strings.CutPrefix(fn, "!"); not {
+			return t.removeCommand(k, pattern)
+		}
+		return t.addCommand(k, fn, param)
+	}
+	return kernel.EINVAL
+}
+
+func (t *Tracer) addCommand(k *commandKind, fn, param string) error {
+	count := int64(-1)
+	if number, _, _ := strings.Cut(param, ":"); k.fixed != 0 {
+		count = k.fixed
+	} else if k.counted && number != "" {
+		n, err := strconv.ParseUint(strings.TrimPrefix(number, "+"), 0, 64)
+		if err != nil || strings.Contains(number, "_") {
+			return kernel.EINVAL
+		}
+		count = int64(n)
+	}
+	if k.name == "snapshot" {
+		if err := t.allocSnapshot(); err != nil {
+			return err
+		}
+	}
+	var p *funcProbe
+	for _, q := range t.probes {
+		if q.kind == k {
+			p = q
+		}
+	}
+	h := NewHash()
+	if fn == "" || !t.sites.enter(h, fn) {
+		return kernel.EINVAL
+	}
+	if p == nil {
+		p = t.newFuncProbe(k)
+		t.probes = append([]*funcProbe{p}, t.probes...)
+	}
+	for ip := range h.ips {
+		if p.ops.Filter.Has(ip) {
+			continue // it keeps its count
+		}
+		p.ops.Filter.Add(ip)
+		p.counts[ip] = nil
+		if k.shows {
+			n := count
+			p.counts[ip] = &n
+		}
+	}
+	if !p.ops.Registered() {
+		return t.sites.Register(p.ops)
+	}
+	return t.sites.Update(k.name)
+}
+
+// removeCommand is unregister_ftrace_function_probe_func.
+func (t *Tracer) removeCommand(k *commandKind, fn string) error {
+	at := slices.IndexFunc(t.probes, func(p *funcProbe) bool { return p.kind == k })
+	if at < 0 {
+		return kernel.ENODEV
+	}
+	p, pat, n := t.probes[at], parsePattern(fn), 0
+	for i := range t.sites.recs {
+		r := &t.sites.recs[i]
+		if p.ops.Filter.Has(r.IP) && (fn == "" || fn == "*" || pat.match(r.Name)) {
+			p.ops.Filter.Remove(r.IP)
+			delete(p.counts, r.IP)
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return kernel.EINVAL
+	case p.ops.Filter.Len() > 0:
+		return t.sites.Update(k.name)
+	}
+	t.probes = slices.Delete(t.probes, at, at+1)
+	return t.sites.Unregister(p.ops)
+}
+
+// commandsText lists the commands, the kind that was used first at the end.
+func (t *Tracer) commandsText(b []byte) []byte {
+	for _, p := range t.probes {
+		for i := range t.sites.recs {
+			r := &t.sites.recs[i]
+			if !p.ops.Filter.Has(r.IP) {
+				continue
+			}
+			b = append(append(append(append(b, r.Name...), ':'), p.kind.name...), ':')
+			if n := p.counts[r.IP]; n != nil {
+				b = fmt.Appendf(b, "count=%d\n", *n)
+			} else {
+				b = append(b, "unlimited\n"...)
+			}
+		}
+	}
+	return b
+}
+
+// pendingMod is a function:mod:module that matched nothing when it was written: ftrace_mod_load.
+type pendingMod struct{ fn, module string }
+
+// modCommand is ftrace_mod_callback: the functions of a module; !module means of all others. What matches nothing is kept,
+// and listed, for when such a module is loaded.
+func (t *Tracer) modCommand(s *filterState, fn, module string) error {
+	if t.sites.enterMod(s.hash, fn, module) {
+		return nil
+	}
+	if strings.HasPrefix(fn, "!") {
+		for i, m := range s.mods {
+			if m.fn == fn[1:] && m.module == module {
+				s.mods = slices.Delete(s.mods, i, i+1)
+				return nil
+			}
+		}
+		return kernel.EINVAL
+	}
+	s.mods = append(s.mods, pendingMod{fn, module})
+	return nil
+}
+
+// enterMod is match_records with a module.
+func (s *Sites) enterMod(h *Hash, fn, module string) bool {
+	p, mod, found := parsePattern(fn), parsePattern(module), false
+	for i := range s.recs {
+		r := &s.recs[i]
+		if module != "" {
+			if mod.text == "" {
+				if (r.Module != "") == mod.not {
+					continue
+				}
+			} else if (r.Module != "" && mod.match(r.Module)) == mod.not {
+				continue
+			}
+		}
+		if !(p.text == "" && p.kind == matchFull) && !p.match(r.Name) {
+			continue
+		}
+		found = true
+		if p.not {
+			h.Remove(r.IP)
+		} else {
+			h.Add(r.IP)
+		}
+	}
+	return found
+}

@@ -1,0 +1,95 @@
+package ftrace
+
+import (
+	"fmt"
+
+	"kscope/ftrace/ring"
+	"kscope/kernel"
+)
+
+func percentText(h *Handle, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\n", h.T.percent), nil
+}
+
+func writePercent(h *Handle, p []byte) (int, error) {
+	n, err := parseUint(p, 10)
+	if err == nil && n > 100 {
+		err = kernel.EINVAL
+	}
+	if err == nil {
+		h.T.percent = n
+	}
+	return len(p), err
+}
+
+func maxLatencyText(h *Handle, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\n", h.T.maxLat), nil
+}
+
+func writeMaxLatency(h *Handle, p []byte) (int, error) {
+	n, err := parseUint(p, 10)
+	if err == nil {
+		h.T.maxLat = n
+	}
+	return len(p), err
+}
+
+// closeFree is tracing_free_buffer_release.
+func closeFree(h *Handle) error {
+	t := h.T
+	if t.opt(optDisableOnFree) {
+		t.switchOn(h.VCPU, false)
+	}
+	t.expanded = true
+	for i := range t.cpu {
+		t.cpu[i].ring.Resize(ring.MinPages)
+	}
+	return nil
+}
+
+// dump is ftrace_dump: tracing goes off, and the events of one CPU or of all go to the console in the latency format.
+func (t *Tracer) dump(c *kernel.VCPU, cpu int) {
+	t.switchOn(c, false)
+	say := func(text string) { t.m.Log(c, 0, text) }
+	say("Dumping ftrace buffer:")
+	p := newPrinter(t)
+	p.ahead, p.latency = &consumer{t: t}, true
+	var data []byte
+	n := 0
+	for {
+		e, ok := t.consume(cpu, data)
+		if !ok {
+			break
+		}
+		data = e.Data
+		if n++; n == 1 {
+			say("---------------------------------")
+		}
+		p.Buf = p.Buf[:0]
+		p.line(&e)
+		for _, l := range lines(p.Buf) {
+			say(l)
+		}
+	}
+	if n == 0 {
+		say("   (ftrace buffer empty)")
+	} else {
+		say("---------------------------------")
+	}
+}
+
+// lines splits text at its newlines.
+func lines(b []byte) (out []string) {
+	for len(b) > 0 {
+		n := nul(b)
+		for i, c := range b {
+			if c == '\n' {
+				n = i
+				break
+			}
+		}
+		out = append(out, string(b[:n]))
+		b = b[min(n+1, len(b)):]
+	}
+	return out
+}

@@ -1,0 +1,65 @@
+package ftrace
+
+import (
+	"kscope/ftrace/event"
+	"kscope/kernel"
+)
+
+// maxStack is the most addresses of one kernel_stack record (FTRACE_KSTACK_ENTRIES).
+const maxStack = 1024
+
+// traceStack writes the stack of what c runs, from the trampoline of the traced function on, as __trace_stack does for
+// the function tracer and its commands.
+func (t *Tracer) traceStack(c *kernel.VCPU) {
+	var pcs []uint64
+	skip := 1 // the gate
+	_ = c.Walk(func(f *kernel.Frame) bool {
+		if skip > 0 {
+			skip--
+			return true
+		}
+		if f.User {
+			return false
+		}
+		pcs = append(pcs, f.PC)
+		return len(pcs) < maxStack
+	})
+	t.writeStack(c, pcs)
+}
+
+// TraceStack writes a stack that begins at the innermost frame outside shadow text: what an event of a probe gets with the
+// option stacktrace.
+func (t *Tracer) TraceStack(c *kernel.VCPU) {
+	var pcs []uint64
+	inside := true
+	_ = c.Walk(func(f *kernel.Frame) bool {
+		if inside {
+			if s, _ := t.m.Symbols().At(f.PC); f.PC >= kernelText && s.Section != ".shadow" && s.Section != ".gates" {
+				inside = false
+			} else {
+				return true
+			}
+		}
+		if f.User {
+			return false
+		}
+		pcs = append(pcs, f.PC)
+		return len(pcs) < maxStack
+	})
+	t.writeStack(c, pcs)
+}
+
+// kernelText is where the kernel's text begins.
+const kernelText = 0xffffffff81000000
+
+func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64) {
+	d, ok := t.reserve(c, event.StackSize(len(pcs)))
+	if !ok {
+		return
+	}
+	task := c.CurrentAddr()
+	h := t.header(c, event.IDKernelStack, task, c.PreemptCount())
+	event.PutStack(d, h, pcs)
+	t.commit(c, task, h.PID)
+	c.Charge(costEvent)
+}
