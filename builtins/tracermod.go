@@ -26,6 +26,10 @@ func tracerMethods() []method {
 		{name: "filters", sig: "(notrace = False) -> [string]", fn: tracerFilters, doc: "The lines of set_ftrace_filter, or of set_ftrace_notrace."},
 		{name: "graph", sig: "(*funcs, notrace = [], depth = 0)", fn: tracerGraph,
 			doc: "Makes function_graph the current tracer: calls with their durations, below the functions that match, or all.\nnotrace are globs of functions to leave out with what they call; depth limits the nesting, 0 does not."},
+		{name: "command", sig: "(glob, command, count = None, remove = False)", fn: tracerCommand,
+			doc: "Does command when a function that matches is called: \"traceoff\", \"traceon\", \"stacktrace\", \"snapshot\", \"dump\", \"cpudump\";\nonly count times if given. It is a line of set_ftrace_filter; remove = True takes it out, with count if it has one."},
+		{name: "snapshot", sig: "(take = True) -> string", fn: tracerSnapshot,
+			doc: "Swaps the ring buffer with the snapshot's if take is true, and returns the file snapshot."},
 		{name: "clear", sig: "()", fn: constant("trace", ""), doc: "Empties the ring buffer."},
 		{name: "text", sig: "(n = None, cpu = None, head = True) -> string", fn: tracerText,
 			doc: "The file trace: its first n events, or the last -n; of one CPU; without its head if head = False.\nReading leaves the events where they are."},
@@ -199,6 +203,50 @@ func tracerGraph(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	return c.set("current_tracer", "function_graph")
+}
+
+// tracerCommand implements tracer.command.
+func tracerCommand(c *call) (starlark.Value, error) {
+	glob, command, remove := "", "", false
+	var count starlark.Value
+	if err := c.unpack("glob", &glob, "command", &command, "count?", &count, "remove?", &remove); err != nil {
+		return nil, err
+	}
+	n, err := c.positive("count", count)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkGlob(glob); err != nil {
+		return nil, err
+	}
+	text := glob + ":" + command
+	switch {
+	case remove && n > 0:
+		text = "!" + text + ":0" // as Linux takes a counted command back
+	case remove:
+		text = "!" + text
+	case n > 0:
+		text += fmt.Sprintf(":%d", n)
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	return starlark.None, c.fail(c.g.writeTrace("set_ftrace_filter", text+"\n", true), text, nil)
+}
+
+// tracerSnapshot implements tracer.snapshot.
+func tracerSnapshot(c *call) (starlark.Value, error) {
+	take := true
+	if err := c.unpack("take?", &take); err != nil {
+		return nil, err
+	}
+	if take {
+		if _, err := c.set("snapshot", "1"); err != nil {
+			return nil, err
+		}
+	}
+	text, err := c.get("snapshot")
+	return str(text), err
 }
 
 // checkGlob refuses a glob that matches no traceable function before anything is changed. The file would say EINVAL too, but
