@@ -13,13 +13,22 @@ import (
 
 // WriteFile does `printf %s data > path`, or `>> path` with app, in this tracefs.
 func (t *Tracer) WriteFile(path, data string, app bool) error {
+	path = t.path(path)
 	return t.m.Do("writing "+path, func(c *kernel.VCPU) error { return t.fs.WriteFile(c, path, []byte(data), app) })
 }
 
 // ReadFile reads a file of this tracefs; trace_pipe is read up to where it would wait.
 func (t *Tracer) ReadFile(path string) (string, error) {
-	b, err := t.fs.ReadFile(t.someCPU(), path)
+	b, err := t.fs.ReadFile(t.someCPU(), t.path(path))
 	return string(b), err
+}
+
+// path is where a file of this tracer is in the tree.
+func (t *Tracer) path(file string) string {
+	if t.top != nil {
+		return "instances/" + t.name + "/" + file
+	}
+	return file
 }
 
 // someCPU is the CPU whose clock a host's read sees.

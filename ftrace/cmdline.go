@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"kscope/kernel"
@@ -17,6 +18,7 @@ type cmdlines struct {
 	next  int
 	of    map[int32]int
 	size  int
+	tgids map[int32]int32 // saved_tgids; nil: never asked for
 }
 
 type savedTask struct {
@@ -33,12 +35,14 @@ func (s *savedTask) name() string {
 	return string(s.comm[:])
 }
 
-func (c *cmdlines) init(size int) { *c = cmdlines{of: map[int32]int{}, size: size} }
+func newCmdlines(size int) *cmdlines { return &cmdlines{of: map[int32]int{}, size: size} }
 
-func (c *cmdlines) fork() cmdlines {
+func (c *cmdlines) init(size int) { *c = cmdlines{of: map[int32]int{}, size: size, tgids: c.tgids} }
+
+func (c *cmdlines) fork() *cmdlines {
 	n := *c
-	n.slots, n.of = slices.Clone(c.slots), cloneMap(c.of)
-	return n
+	n.slots, n.of, n.tgids = slices.Clone(c.slots), cloneMap(c.of), maps.Clone(c.tgids)
+	return &n
 }
 
 // save notes a task's name; pid 0 is known without (trace_save_cmdline).
@@ -119,7 +123,7 @@ func (t *Tracer) saveAgain(p *cpuState) {
 	}
 	t.cmdline.save(savedTask{p.saved.pid, mem.comm(task + t.lay.comm)})
 	if t.opt(optRecordTgid) && p.saved.pid != 0 {
-		t.tgids[p.saved.pid] = mem.i32(task + t.lay.tgid)
+		t.cmdline.tgids[p.saved.pid] = mem.i32(task + t.lay.tgid)
 	}
 }
 
@@ -137,13 +141,13 @@ type tracedTask struct {
 }
 
 func (t *Tracer) tgidText(b []byte) []byte {
-	pids := make([]int32, 0, len(t.tgids))
-	for pid := range t.tgids {
+	pids := make([]int32, 0, len(t.cmdline.tgids))
+	for pid := range t.cmdline.tgids {
 		pids = append(pids, pid)
 	}
 	slices.Sort(pids)
 	for _, pid := range pids {
-		b = fmt.Appendf(b, "%d %d\n", pid, t.tgids[pid])
+		b = fmt.Appendf(b, "%d %d\n", pid, t.cmdline.tgids[pid])
 	}
 	return b
 }

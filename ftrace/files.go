@@ -9,24 +9,24 @@ import (
 // files is the tracefs table, in order of path. Modes, texts and errnos are Linux 6.1's (oracle: k-listing, a-function,
 // e-filter, g-buffer). Packages above add rows with FS.AddFile.
 var files = [...]File{
-	{Path: "README", Mode: 0o440, Text: readme, Doc: "what the files here are",
+	{Path: "README", Top: true, Mode: 0o440, Text: readme, Doc: "what the files here are",
 		Partial: "lists the files that exist here, each in a line, not Linux's mini-HOWTO"},
-	{Path: "available_filter_functions", Mode: 0o440, Text: availableFunctions, Doc: "functions that can be traced and filtered on"},
+	{Path: "available_filter_functions", Top: true, Mode: 0o440, Text: availableFunctions, Doc: "functions that can be traced and filtered on"},
 	{Path: "available_tracers", Mode: 0o440, Text: availableTracers, Doc: "tracers for current_tracer"},
 	{Path: "buffer_percent", Mode: 0o640, Text: percentText, Write: writePercent, Doc: "how full a ring must be to wake a reader of trace_pipe_raw",
 		Partial: "kept only: such a reader is woken by the first event"},
 	{Path: "buffer_size_kb", Mode: 0o640, Text: bufferSize, Write: writeBufferSize, Doc: "KiB of each CPU's ring; X when they differ"},
 	{Path: "buffer_total_size_kb", Mode: 0o440, Text: bufferTotal, Doc: "KiB of all rings"},
 	{Path: "current_tracer", Mode: 0o640, Text: currentTracer, Write: writeCurrentTracer, Doc: "the tracer that is active"},
-	{Path: "dyn_ftrace_total_info", Mode: 0o440, Text: totalInfo, Doc: "number of call sites, and the pages Linux would keep them in"},
-	{Path: "enabled_functions", Mode: 0o440, Text: enabledFunctions, Doc: "functions that are patched: how many tracers, flags, trampoline"},
+	{Path: "dyn_ftrace_total_info", Top: true, Mode: 0o440, Text: totalInfo, Doc: "number of call sites, and the pages Linux would keep them in"},
+	{Path: "enabled_functions", Top: true, Mode: 0o440, Text: enabledFunctions, Doc: "functions that are patched: how many tracers, flags, trampoline"},
 	{Path: "error_log", Mode: 0o640, Open: openErrorLog, Text: errorLogText, Write: accept, Doc: "errors of the last written commands; write to clear"},
 	{Path: "events/ftrace/*/format", Mode: 0o440, Each: coreEvents, Text: eventFormat, Doc: "fields of a record of this event"},
 	{Path: "events/ftrace/*/id", Mode: 0o440, Each: coreEvents, Text: eventID, Doc: "number of this event in records"},
 	{Path: "events/header_event", Mode: 0o440, Text: constText(event.HeaderEvent), Doc: "format of an event's header in a ring page"},
 	{Path: "events/header_page", Mode: 0o440, Text: constText(event.HeaderPage), Doc: "format of a ring page's header"},
 	{Path: "free_buffer", Mode: 0o200, Write: accept, Close: closeFree, Doc: "when it is closed the rings shrink to the least"},
-	{Path: "max_graph_depth", Mode: 0o640, Text: graphDepthText, Write: writeGraphDepth, Doc: "how deep function_graph looks; 0: all"},
+	{Path: "max_graph_depth", Top: true, Mode: 0o640, Text: graphDepthText, Write: writeGraphDepth, Doc: "how deep function_graph looks; 0: all"},
 	{Path: "options/*", Mode: 0o640, Each: optionNames, Text: optionText, Write: writeOption, Doc: "one option: 0 or 1",
 		Partial: "options of what is not there yet keep their state: EINVAL"},
 	{Path: "per_cpu/*/buffer_size_kb", Mode: 0o640, Each: cpuNames, Text: cpuBufferSize, Write: writeBufferSize, Doc: "KiB of this CPU's ring"},
@@ -39,9 +39,9 @@ var files = [...]File{
 		Doc: "as trace_pipe, of this CPU"},
 	{Path: "per_cpu/*/trace_pipe_raw", Mode: 0o440, Each: cpuNames, Open: openRaw, Read: readRaw, Ready: rawReady, Close: closePipe,
 		Doc: "the ring's pages of this CPU, binary, each read once"},
-	{Path: "saved_cmdlines", Mode: 0o440, Text: savedCmdlines, Doc: "names of traced tasks by pid"},
-	{Path: "saved_cmdlines_size", Mode: 0o640, Text: cmdlinesSize, Write: writeCmdlinesSize, Doc: "number of names that are kept"},
-	{Path: "saved_tgids", Mode: 0o440, Text: savedTgids, Doc: "thread groups of traced tasks, with option record-tgid"},
+	{Path: "saved_cmdlines", Top: true, Mode: 0o440, Text: savedCmdlines, Doc: "names of traced tasks by pid"},
+	{Path: "saved_cmdlines_size", Top: true, Mode: 0o640, Text: cmdlinesSize, Write: writeCmdlinesSize, Doc: "number of names that are kept"},
+	{Path: "saved_tgids", Top: true, Mode: 0o440, Text: savedTgids, Doc: "thread groups of traced tasks, with option record-tgid"},
 	{Path: "set_ftrace_filter", Mode: 0o640, Open: openFilter, Text: filterText, Write: writeFilter, Close: closeFilter,
 		Doc:     "functions to trace: names, globs, numbers; !name takes out; applies at close",
 		Partial: "no commands enable_event and disable_event: EINVAL"},
@@ -50,9 +50,9 @@ var files = [...]File{
 	{Path: "set_ftrace_notrace_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose functions are not traced"},
 	{Path: "set_ftrace_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose functions are traced, when not all are",
 		Partial: "no function-fork"},
-	{Path: "set_graph_function", Mode: 0o640, Open: openGraph, Text: graphText, Write: writeGraph, Close: closeGraph,
+	{Path: "set_graph_function", Top: true, Mode: 0o640, Open: openGraph, Text: graphText, Write: writeGraph, Close: closeGraph,
 		Doc: "functions whose graphs are traced, when not all are"},
-	{Path: "set_graph_notrace", Mode: 0o640, Open: openGraph, Text: graphText, Write: writeGraph, Close: closeGraph,
+	{Path: "set_graph_notrace", Top: true, Mode: 0o640, Open: openGraph, Text: graphText, Write: writeGraph, Close: closeGraph,
 		Doc: "functions whose graphs are left out"},
 	{Path: "snapshot", Mode: 0o640, Open: openSnapshot, Read: readTrace, Write: writeSnapshot,
 		Doc: "the trace as it was when 1 was written; 0 frees it, 2 clears it"},
@@ -70,7 +70,7 @@ var files = [...]File{
 	{Path: "tracing_max_latency", Mode: 0o640, Text: maxLatencyText, Write: writeMaxLatency, Doc: "longest latency seen, in microseconds",
 		Partial: "kept only: there is no latency tracer"},
 	{Path: "tracing_on", Mode: 0o640, Text: tracingOn, Write: writeTracingOn, Doc: "whether the rings record: 0 or 1"},
-	{Path: "tracing_thresh", Mode: 0o640, Text: threshText, Write: writeThresh,
+	{Path: "tracing_thresh", Top: true, Mode: 0o640, Text: threshText, Write: writeThresh,
 		Doc: "function_graph only shows exits of functions that took so many microseconds; 0: all"},
 }
 
@@ -95,9 +95,11 @@ func coreEvents(*Tracer) (names []string) {
 	return names
 }
 
-func optionNames(*Tracer) (names []string) {
+func optionNames(t *Tracer) (names []string) {
 	for i := range optionRows {
-		names = append(names, optionRows[i].name)
+		if t.top == nil || !optionRows[i].top {
+			names = append(names, optionRows[i].name)
+		}
 	}
 	return names
 }

@@ -78,7 +78,9 @@ func closeFilter(h *Handle) error {
 
 // shareFilter gives function_graph the function tracer's hashes (global_ops has them for both) and patches.
 func (t *Tracer) shareFilter(by string) error {
-	t.graph.ops.Filter, t.graph.ops.Notrace = t.ops.Filter, t.ops.Notrace
+	if t.top == nil {
+		t.graph.ops.Filter, t.graph.ops.Notrace = t.ops.Filter, t.ops.Notrace
+	}
 	if !t.ops.Registered() && !t.graph.ops.Registered() {
 		return nil
 	}

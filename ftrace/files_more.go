@@ -40,7 +40,7 @@ func closeFree(h *Handle) error {
 	if t.opt(optDisableOnFree) {
 		t.switchOn(h.VCPU, false)
 	}
-	t.expanded = true
+	t.root().expanded = true
 	for i := range t.cpu {
 		t.cpu[i].ring.Resize(ring.MinPages)
 	}

@@ -72,7 +72,7 @@ func someTracer(cpus int) *Tracer {
 		release:  func() string { return "6.1.0-57-cloud-amd64" },
 	}
 	t.graph = &graph{t: t, ops: &Ops{Name: "function_graph", Gate: "ftrace_graph_func"}, tasks: map[uint64]*retStack{}}
-	t.cmdline.init(defaultCmdlines)
+	t.cmdline = newCmdlines(defaultCmdlines)
 	t.fs = newFS(t)
 	return t
 }

@@ -9,8 +9,14 @@ import (
 	"kscope/kernel"
 )
 
-func availableTracers(_ *Handle, b []byte) ([]byte, error) {
-	return append(append(b, strings.Join(Tracers(), " ")...), '\n'), nil
+func availableTracers(h *Handle, b []byte) ([]byte, error) {
+	for i := range tracers {
+		if h.T.top == nil || !tracers[i].top {
+			b = append(append(b, tracers[i].name...), ' ')
+		}
+	}
+	b[len(b)-1] = '\n'
+	return b, nil
 }
 
 func currentTracer(h *Handle, b []byte) ([]byte, error) {
@@ -131,7 +137,7 @@ func bufferSize(h *Handle, b []byte) ([]byte, error) {
 			return append(b, "X\n"...), nil
 		}
 	}
-	if !t.expanded {
+	if !t.root().expanded {
 		return fmt.Appendf(b, "%d (expanded: %d)\n", ring.KB(n), defaultKB), nil
 	}
 	return fmt.Appendf(b, "%d\n", ring.KB(n)), nil
@@ -146,7 +152,7 @@ func bufferTotal(h *Handle, b []byte) ([]byte, error) {
 	for i := range t.cpu {
 		sum += ring.KB(t.cpu[i].ring.Len())
 	}
-	if !t.expanded {
+	if !t.root().expanded {
 		return fmt.Appendf(b, "%d (expanded: %d)\n", sum, defaultKB*len(t.cpu)), nil
 	}
 	return fmt.Appendf(b, "%d\n", sum), nil

@@ -25,6 +25,7 @@ type File struct {
 	Ready   func(h *Handle) bool // a read of a blocking file would not wait
 	Write   func(h *Handle, p []byte) (int, error)
 	Close   func(h *Handle) error
+	Top     bool // only at the top, not in instances
 }
 
 // Flags of open; see include/uapi/asm-generic/fcntl.h.
@@ -59,6 +60,7 @@ func (h *Handle) Writable() bool { return h.Flags&oAccess != 0 }
 
 // node is a file or directory.
 type node struct {
+	t      *Tracer // whose file it is
 	name   string
 	id     uint64
 	parent *node
@@ -105,11 +107,23 @@ type FS struct {
 // newFS builds the tree of the whole table.
 func newFS(t *Tracer) *FS {
 	fs := &FS{t: t, nodes: map[uint64]*node{}, open: map[uint64]*Handle{}}
-	fs.add(nil, "")
+	fs.add(nil, "").t = t
+	fs.add(fs.nodes[rootID], "instances")
 	for i := range files {
 		fs.AddFile(&files[i])
 	}
 	return fs
+}
+
+// addInstance makes the directory of an instance.
+func (fs *FS) addInstance(t *Tracer) {
+	dir := fs.add(fs.find("instances"), t.name)
+	dir.t = t
+	for i := range files {
+		if f := &files[i]; !f.Top {
+			fs.addRow(dir, f)
+		}
+	}
 }
 
 // fork copies the tree and the open files for a copy of the tracer. The ids stay: the guest knows them.
@@ -118,18 +132,28 @@ func (fs *FS) fork(t *Tracer) *FS {
 	n.copyTree(fs.nodes[rootID], nil)
 	for fd, h := range fs.open {
 		c := *h
-		c.T, c.VCPU = t, nil
+		c.T, c.VCPU = n.forkOf(h.T), nil
 		c.text = slices.Clone(h.text)
 		if s, ok := h.state.(forker); ok {
-			c.state = s.fork(t)
+			c.state = s.fork(c.T)
 		}
 		n.open[fd] = &c
 	}
 	return n
 }
 
+// forkOf is the fork of a tracer of the tree that is copied.
+func (fs *FS) forkOf(t *Tracer) *Tracer {
+	if t.top == nil {
+		return fs.t
+	}
+	n, _ := fs.t.Instance(t.name)
+	return n
+}
+
 func (fs *FS) copyTree(from, parent *node) *node {
 	c := *from
+	c.t = fs.forkOf(from.t)
 	c.parent, c.kids = parent, make([]*node, len(from.kids))
 	fs.nodes[c.id] = &c
 	for i, k := range from.kids {
@@ -144,30 +168,32 @@ func (fs *FS) add(dir *node, name string) *node {
 	n := &node{name: name, id: fs.lastID, parent: dir, cpu: -1}
 	fs.nodes[n.id] = n
 	if dir != nil {
+		n.t = dir.t
 		i := sort.Search(len(dir.kids), func(i int) bool { return dir.kids[i].name >= name })
 		dir.kids = slices.Insert(dir.kids, i, n)
 	}
 	return n
 }
 
-// AddFile adds a row to the tree, with its directories.
-func (fs *FS) AddFile(f *File) {
+// AddFile adds a row to the tree, with its directories, at the top.
+func (fs *FS) AddFile(f *File) { fs.addRow(fs.nodes[rootID], f) }
+
+func (fs *FS) addRow(root *node, f *File) {
 	if f.Each == nil {
-		fs.place(f, f.Path, "", -1)
+		fs.place(root, f, f.Path, "", -1)
 		return
 	}
 	before, after, _ := strings.Cut(f.Path, "*")
-	for i, name := range f.Each(fs.t) {
+	for i, name := range f.Each(root.t) {
 		cpu := -1
 		if strings.HasPrefix(f.Path, "per_cpu/") {
 			cpu = i
 		}
-		fs.place(f, before+name+after, name, cpu)
+		fs.place(root, f, before+name+after, name, cpu)
 	}
 }
 
-func (fs *FS) place(f *File, path, arg string, cpu int) {
-	dir := fs.nodes[rootID]
+func (fs *FS) place(dir *node, f *File, path, arg string, cpu int) {
 	names := strings.Split(path, "/")
 	for i, name := range names {
 		n := dir.child(name)
@@ -252,12 +278,13 @@ func (fs *FS) openNode(c *kernel.VCPU, n *node, flags uint32) (*Handle, error) {
 		}
 		return nil, kernel.EINVAL // reading a directory is tracefs_iterate's work
 	}
-	h := &Handle{T: fs.t, File: n.file, Arg: n.arg, CPU: n.cpu, VCPU: c, Flags: flags}
+	h := &Handle{T: n.t, File: n.file, Arg: n.arg, CPU: n.cpu, VCPU: c, Flags: flags}
 	if n.file.Open != nil {
 		if err := n.file.Open(h); err != nil {
 			return nil, err
 		}
 	}
+	h.T.opens++
 	return h, nil
 }
 
@@ -313,6 +340,7 @@ func (h *Handle) Write(p []byte) (int, error) {
 
 // Close closes. Its error is lost to a close(2), as on Linux; what the file could not do is undone or partly done.
 func (h *Handle) Close() error {
+	h.T.opens--
 	if h.File.Close != nil {
 		return h.File.Close(h)
 	}

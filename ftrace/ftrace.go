@@ -22,8 +22,6 @@
 package ftrace
 
 import (
-	"slices"
-
 	"kscope/ftrace/event"
 	"kscope/ftrace/ring"
 	"kscope/kernel"
@@ -52,31 +50,34 @@ type Tracer struct {
 	lay    taskLayout
 	guest  guestView
 
-	on       bool // tracing_on
-	stops    int  // open trace files that stop tracing: pause-on-trace
-	expanded bool // the rings have their full size
-	current  *tracerType
-	options  options
-	clock    int // index in clocks
-	counter  uint64
-	global   uint64
-	probes   []*funcProbe    // function commands, the newest kind first
-	mods     [2][]pendingMod // set_ftrace_filter and notrace: modules that are not there yet
-	started  uint64          // when the rings were emptied last: time_start
-	percent  uint64          // buffer_percent
-	maxLat   uint64          // tracing_max_latency
-	ops      *Ops            // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
-	graph    *graph
-	cmdline  cmdlines
-	tgids    map[int32]int32
-	errs     errorLog
-	pids     pidLists
-	pipes    int // open trace_pipe files: they fix the current tracer
-	wait     waiters
-	fs       *FS
-	markIP   uint64
-	setCPU   int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
-	lost     func(l Loss) // see OnLost
+	on        bool // tracing_on
+	stops     int  // open trace files that stop tracing: pause-on-trace
+	expanded  bool // the rings have their full size
+	current   *tracerType
+	options   options
+	clock     int // index in clocks
+	counter   uint64
+	global    uint64
+	probes    []*funcProbe    // function commands, the newest kind first
+	mods      [2][]pendingMod // set_ftrace_filter and notrace: modules that are not there yet
+	started   uint64          // when the rings were emptied last: time_start
+	percent   uint64          // buffer_percent
+	maxLat    uint64          // tracing_max_latency
+	ops       *Ops            // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
+	graph     *graph
+	cmdline   *cmdlines
+	errs      errorLog
+	pids      pidLists
+	pipes     int // open trace_pipe files: they fix the current tracer
+	wait      waiters
+	fs        *FS
+	top       *Tracer   // nil: this is the machine's tracer
+	name      string    // of an instance
+	instances []*Tracer // by name
+	opens     int       // open files of an instance
+	markIP    uint64
+	setCPU    int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
+	lost      func(l Loss) // see OnLost
 }
 
 // guestView is what the text of a trace needs to know of the guest; tests of the text have one without a machine.
@@ -130,7 +131,7 @@ func New(m *kernel.Machine) (*Tracer, error) {
 	t.ops = &Ops{Name: "function", Gate: "function_trace_call"}
 	t.bind(t.ops)
 	t.graph = newGraph(t)
-	t.cmdline.init(defaultCmdlines)
+	t.cmdline = newCmdlines(defaultCmdlines)
 	if t.markIP, err = markAddress(m); err != nil {
 		return nil, err
 	}
@@ -147,26 +148,17 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	n.m, n.guest = m, viewOf(m)
 	n.events = t.events.Fork()
 	n.sites = t.sites.fork(m)
-	n.cpu = append([]cpuState(nil), t.cpu...)
-	for i := range n.cpu {
-		n.cpu[i].ring = t.cpu[i].ring.Clone()
-		if t.cpu[i].snap != nil {
-			n.cpu[i].snap = t.cpu[i].snap.Clone()
-		}
-	}
-	n.ops = n.sites.ForkOf(t.ops)
-	n.bind(n.ops)
+	n.copyOwn(t)
 	n.graph = t.graph.fork(n)
-	n.probes = nil
-	for _, p := range t.probes {
-		n.probes = append(n.probes, p.fork(n))
-	}
-	n.mods = [2][]pendingMod{slices.Clone(t.mods[0]), slices.Clone(t.mods[1])}
 	n.cmdline = t.cmdline.fork()
-	n.tgids = cloneMap(t.tgids)
-	n.errs, n.pids = t.errs.fork(), t.pids.fork()
+	n.instances = make([]*Tracer, len(t.instances))
+	for i, x := range t.instances {
+		n.instances[i] = x.forkInstance(n)
+	}
 	n.fs = t.fs.fork(n)
-	n.lost = nil
+	for _, x := range n.instances {
+		x.fs = n.fs
+	}
 	n.registerGates()
 	return n
 }

@@ -20,8 +20,8 @@ func (t *Tracer) registerGates() {
 		{"tracefs_write", t.fs.gateWrite},
 		{"tracefs_release", t.fs.gateRelease},
 		{"tracefs_readable", t.fs.gateReadable},
-		{"tracefs_mkdir", func(*kernel.VCPU) uint64 { return kernel.EPERM.Ret() }},
-		{"tracefs_rmdir", func(*kernel.VCPU) uint64 { return kernel.EPERM.Ret() }},
+		{"tracefs_mkdir", t.fs.gateMkdir},
+		{"tracefs_rmdir", t.fs.gateRmdir},
 	} {
 		t.m.RegisterGate(g.name, g.fn)
 	}
@@ -191,6 +191,6 @@ func (fs *FS) gateReadable(c *kernel.VCPU) uint64 {
 	if h == nil || h.File.Ready == nil || h.File.Ready(h) {
 		return 1
 	}
-	fs.t.wait.pending = true
+	h.T.wait.pending = true
 	return 0
 }

@@ -134,7 +134,9 @@ func TestGraphText(t *testing.T) {
 func TestGraphOther(t *testing.T) {
 	tr := someTracer(2)
 	tr.current = &tracers[graphTracer]
-	tr.guest.symbol = func(a uint64, _ bool) string { return map[uint64]string{0x66: "do_nanosleep", 0x77: "irq", 0x51: "tracing_mark_write"}[a] }
+	tr.guest.symbol = func(a uint64, _ bool) string {
+		return map[uint64]string{0x66: "do_nanosleep", 0x77: "irq", 0x51: "tracing_mark_write"}[a]
+	}
 	for i := int32(137); i < 143; i++ {
 		tr.cmdline.save(savedTask{i, commOf("sleep")})
 	}
@@ -145,7 +147,9 @@ func TestGraphOther(t *testing.T) {
 	}
 	exit := func(pid int32, fn uint64, depth uint32, d uint64) {
 		ts++
-		tr.put(1, ts, event.GraphExitSize, func(b []byte) { event.PutGraphExit(b, event.Header{Type: event.IDGraphExit, PID: pid}, fn, depth, 3, 0, d) })
+		tr.put(1, ts, event.GraphExitSize, func(b []byte) {
+			event.PutGraphExit(b, event.Header{Type: event.IDGraphExit, PID: pid}, fn, depth, 3, 0, d)
+		})
 	}
 	for i, d := range []uint64{618236, 912407, 5416752, 50919856, 201017234, 1100982345} {
 		entry(int32(137+i), 0x66, 0)

@@ -63,6 +63,7 @@ type optionRow struct {
 	on     bool
 	tracer string                         // "": of every tracer; else listed in trace_options with that tracer only
 	why    string                         // not "": writing the other state is EINVAL, for this reason
+	top    bool                           // no file of it in instances
 	set    func(t *Tracer, on bool) error // after the bit has changed; nil: nothing more to do
 }
 
@@ -75,14 +76,14 @@ var optionRows = [numOptions]optionRow{
 	optHex:           {name: "hex"},
 	optBin:           {name: "bin"},
 	optBlock:         {name: "block", why: "only splice(2) heeds it"},
-	optPrintk:        {name: "trace_printk", on: true},
+	optPrintk:        {name: "trace_printk", on: true, top: true},
 	optAnnotate:      {name: "annotate", on: true},
 	optUserStack:     {name: "userstacktrace", why: "no user stacks"},
 	optSymUserobj:    {name: "sym-userobj", why: "no user stacks"},
-	optPrintkMsgOnly: {name: "printk-msg-only"},
+	optPrintkMsgOnly: {name: "printk-msg-only", top: true},
 	optContextInfo:   {name: "context-info", on: true},
 	optLatencyFmt:    {name: "latency-format"},
-	optRecordCmd:     {name: "record-cmd", on: true},
+	optRecordCmd:     {name: "record-cmd", on: true, top: true},
 	optRecordTgid:    {name: "record-tgid", set: (*Tracer).setRecordTgid},
 	optOverwrite:     {name: "overwrite", on: true, set: (*Tracer).setOverwrite},
 	optDisableOnFree: {name: "disable_on_free"},
@@ -100,15 +101,15 @@ var optionRows = [numOptions]optionRow{
 	optFuncStack:     {name: "func_stack_trace", tracer: "function"},
 	optFuncNoRepeats: {name: "func-no-repeats", tracer: "function", set: (*Tracer).setNoRepeats},
 	// No graph-time: 6.1 has it with CONFIG_FUNCTION_PROFILER only, which Debian's kernel is without.
-	optGraphOverrun:  {name: "funcgraph-overrun", tracer: "function_graph"},
-	optGraphCPU:      {name: "funcgraph-cpu", on: true, tracer: "function_graph"},
-	optGraphOverhead: {name: "funcgraph-overhead", on: true, tracer: "function_graph"},
-	optGraphProc:     {name: "funcgraph-proc", tracer: "function_graph"},
-	optGraphDuration: {name: "funcgraph-duration", on: true, tracer: "function_graph"},
-	optGraphAbstime:  {name: "funcgraph-abstime", tracer: "function_graph"},
-	optGraphIrqs:     {name: "funcgraph-irqs", on: true, tracer: "function_graph"},
-	optGraphTail:     {name: "funcgraph-tail", tracer: "function_graph"},
-	optSleepTime:     {name: "sleep-time", on: true, tracer: "function_graph"},
+	optGraphOverrun:  {name: "funcgraph-overrun", tracer: "function_graph", top: true},
+	optGraphCPU:      {name: "funcgraph-cpu", on: true, tracer: "function_graph", top: true},
+	optGraphOverhead: {name: "funcgraph-overhead", on: true, tracer: "function_graph", top: true},
+	optGraphProc:     {name: "funcgraph-proc", tracer: "function_graph", top: true},
+	optGraphDuration: {name: "funcgraph-duration", on: true, tracer: "function_graph", top: true},
+	optGraphAbstime:  {name: "funcgraph-abstime", tracer: "function_graph", top: true},
+	optGraphIrqs:     {name: "funcgraph-irqs", on: true, tracer: "function_graph", top: true},
+	optGraphTail:     {name: "funcgraph-tail", tracer: "function_graph", top: true},
+	optSleepTime:     {name: "sleep-time", on: true, tracer: "function_graph", top: true},
 }
 
 func defaultOptions() (o options) {
@@ -178,8 +179,8 @@ func (t *Tracer) setOverwrite(on bool) error {
 }
 
 func (t *Tracer) setRecordTgid(bool) error {
-	if t.tgids == nil {
-		t.tgids = map[int32]int32{}
+	if t.cmdline.tgids == nil {
+		t.cmdline.tgids = map[int32]int32{}
 	}
 	t.forgetSaved()
 	return nil

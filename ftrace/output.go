@@ -169,7 +169,7 @@ func (p *printer) context(h event.Header, e *entry) {
 	p.Buf = append(p.Buf, '-')
 	p.Buf = append(padRight(p.Buf, int64(h.PID), 7), ' ')
 	if t.opt(optRecordTgid) {
-		if tgid := t.tgids[h.PID]; tgid == 0 {
+		if tgid := t.cmdline.tgids[h.PID]; tgid == 0 {
 			p.Buf = append(p.Buf, "(-------) "...)
 		} else {
 			p.Buf = append(padNum(append(p.Buf, '('), uint64(tgid), 7, ' '), ") "...)

@@ -11,6 +11,7 @@ import (
 type tracerType struct {
 	name    string
 	records bool // saves the names of tasks
+	top     bool // not in instances
 	init    func(t *Tracer) error
 	reset   func(t *Tracer) error
 }
@@ -24,7 +25,7 @@ const (
 // tracers are in the order of available_tracers: Linux lists the last registered first.
 var tracers = [...]tracerType{
 	graphTracer: {
-		name: "function_graph", records: true,
+		name: "function_graph", records: true, top: true,
 		init:  func(t *Tracer) error { return t.graph.start() },
 		reset: func(t *Tracer) error { return t.sites.Unregister(t.graph.ops) },
 	},
@@ -71,7 +72,7 @@ func (t *Tracer) setTracer(name string) error {
 		}
 	}
 	switch {
-	case next == nil:
+	case next == nil || t.top != nil && next.top:
 		return kernel.EINVAL
 	case next == t.current:
 		return nil
@@ -104,7 +105,7 @@ func (t *Tracer) reset() {
 
 // expand gives the rings their full size on first use (ring_buffer_expanded).
 func (t *Tracer) expand() error {
-	if t.expanded {
+	if t.root().expanded {
 		return nil
 	}
 	return t.resize(defaultKB, -1)
@@ -132,7 +133,7 @@ func (t *Tracer) resize(kb uint64, cpu int) error {
 	if total > maxTotalKB {
 		return kernel.ENOMEM
 	}
-	t.expanded = true
+	t.root().expanded = true
 	for i := range t.cpu {
 		if cpu < 0 || cpu == i {
 			t.cpu[i].ring.Resize(ring.Pages(kb))
