@@ -128,12 +128,42 @@ func runFile(h *lang.Host, path string, errw io.Writer) int {
 	if err != nil {
 		return h.Report(errw, err)
 	}
+	text, err = includeLines(text, filepath.Dir(path))
+	if err != nil {
+		return h.Report(errw, err)
+	}
 	v, err := h.Value("sh(" + starlark.String(text).String() + ")")
 	status := h.Report(errw, err)
 	if err == nil {
 		status, _ = starlark.AsInt32(v)
 	}
 	return max(status, h.Report(errw, h.Close()))
+}
+
+// includeLines replaces each line "#lines FILE FROM-TO" of a shell script by those lines of a file beside it: a golden may so
+// run the commands of a document from the document itself.
+func includeLines(text []byte, dir string) ([]byte, error) {
+	lines := strings.SplitAfter(string(text), "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "#lines ") {
+			continue
+		}
+		var file string
+		var from, to int
+		if _, err := fmt.Sscanf(line, "#lines %s %d-%d", &file, &from, &to); err != nil {
+			return nil, fmt.Errorf("line %d: want #lines FILE FROM-TO", i+1)
+		}
+		doc, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			return nil, err
+		}
+		body := strings.SplitAfter(string(doc), "\n")
+		if from < 1 || to < from || to > len(body) {
+			return nil, fmt.Errorf("line %d: %s has %d lines", i+1, file, len(body))
+		}
+		lines[i] = strings.Join(body[from-1:to], "")
+	}
+	return []byte(strings.Join(lines, "")), nil
 }
 
 type writerFunc func([]byte) (int, error)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,6 +67,48 @@ func TestSeeds(t *testing.T) {
 			first = string(out)
 		} else if string(out) != first {
 			t.Errorf("%s: %s", flags, lang.Diff(first, string(out)))
+		}
+	}
+}
+
+// TestSeedCopies: of the documents that kscope reproduces the copies here are equal to the shared ones, and each row of the
+// errata names a line.
+func TestSeedCopies(t *testing.T) {
+	copies, err := filepath.Glob("seeds/*-*.txt")
+	if err != nil || len(copies) == 0 {
+		t.Fatalf("no seeds: %v", err)
+	}
+	lines := map[string][]string{}
+	for _, c := range copies {
+		text, err := os.ReadFile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[filepath.Base(c)] = strings.Split(string(text), "\n")
+		shared, err := os.ReadFile("../../shared/" + filepath.ToSlash(c))
+		if err != nil {
+			t.Logf("%s: not compared: %v", c, err)
+		} else if string(shared) != string(text) {
+			t.Errorf("%s differs from the shared seed", c)
+		}
+	}
+	errata, err := os.ReadFile("seeds/errata.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`^(\S+) (\d+) +\| (.+?) +\| (.+)$`)
+	for i, line := range strings.Split(strings.TrimSpace(string(errata)), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		m := row.FindStringSubmatch(line)
+		if m == nil {
+			t.Errorf("errata.txt:%d: want FILE LINE | what 6.1 answers | what kscope does", i+1)
+			continue
+		}
+		n, _ := strconv.Atoi(m[2])
+		if doc := lines[m[1]]; n < 1 || n > len(doc) || strings.TrimSpace(doc[n-1]) == "" {
+			t.Errorf("errata.txt:%d: %s has no line %d", i+1, m[1], n)
 		}
 	}
 }
