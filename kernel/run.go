@@ -245,8 +245,10 @@ func (m *Machine) handle(v *VCPU, exit x86.Exit) bool {
 		}
 		m.hyper(v)
 	case x86.ExitPause:
+		m.settleStep(v)
 		return m.pause(v)
 	case x86.ExitHalt:
+		m.settleStep(v)
 		v.state = cpuHalted
 		return false
 	case x86.ExitShutdown:

@@ -11,8 +11,9 @@ const (
 	regSP = x86.RSP
 )
 
-// TrapOwner is asked about #BP and #DB before the guest's IDT. When it says true the exception is settled: it has set
-// RIP and registers to go on.
+// TrapOwner is asked about #BP and #DB, and about every exception within shadow text, before the guest's IDT. When it says
+// true the exception is settled: it has set RIP and registers to go on. With false the guest's handler sees RIP and flags as
+// the owner has left them: a fault of an instruction that was copied out of line then is one of the original.
 type TrapOwner func(c *VCPU, exc x86.Exception) (handled bool)
 
 type trapOwner struct {
@@ -28,7 +29,7 @@ func (m *Machine) OwnTrap(name string, fn TrapOwner) {
 // exception asks the owners of #BP and #DB, then enters the guest's handler.
 func (m *Machine) exception(v *VCPU) {
 	exc := v.CPU.Exc
-	if exc.Vec == x86.VecBP || exc.Vec == x86.VecDB {
+	if exc.Vec == x86.VecBP || exc.Vec == x86.VecDB || v.CPU.InShadow() {
 		for _, o := range m.owners {
 			if o.fn(v, exc) {
 				return
@@ -36,6 +37,22 @@ func (m *Machine) exception(v *VCPU) {
 		}
 	}
 	m.deliver(v)
+}
+
+// Uncount takes back the count of the int3 that an owner is asked about, so that what it has run out of line sees the time at
+// which the original instruction would run; Recount counts the original once that is done. An instruction that faults
+// stays uncounted, as anywhere.
+func (v *VCPU) Uncount() { v.CPU.Insns--; v.seen--; v.m.insns-- }
+
+// Recount undoes Uncount.
+func (v *VCPU) Recount() { v.CPU.Insns++; v.seen++; v.m.insns++ }
+
+// settleStep takes the single-step trap that is due behind a hlt or pause out of line, so that the CPU waits outside shadow
+// text.
+func (m *Machine) settleStep(v *VCPU) {
+	if v.CPU.InShadow() && v.CPU.Run(0) == x86.ExitException {
+		m.exception(v)
+	}
 }
 
 // deliver enters the guest's handler of CPU.Exc.
