@@ -149,6 +149,17 @@ int hostcons_install(u64 stream)
 	return 0;
 }
 
+static char *hostcons_dname(struct dentry *dentry, char *buffer, int buflen)
+{
+	static const char name[] = "/dev/console";
+
+	if (buflen < (int)sizeof(name))
+		return ERR_PTR(-ENAMETOOLONG);
+	return memcpy(buffer + buflen - sizeof(name), name, sizeof(name));
+}
+
+static const struct dentry_operations hostcons_dentry_operations = { .d_dname = hostcons_dname };
+
 static const struct super_operations hostcons_ops;
 
 static int hostcons_fill_super(struct super_block *sb, void *data)
@@ -157,6 +168,7 @@ static int hostcons_fill_super(struct super_block *sb, void *data)
 
 	sb->s_magic = HOSTCONS_MAGIC;
 	sb->s_op = &hostcons_ops;
+	sb->s_d_op = &hostcons_dentry_operations;
 	root = new_inode(sb);
 	if (!root)
 		return -ENOMEM;

@@ -3,6 +3,7 @@
  * readers walk under RCU and mount_lock's sequence; mount_lock guards every change. There is one namespace.
  */
 #include "namei.h"
+#include "proc_fs.h"
 #include "fs_struct.h"
 #include "sched.h"
 #include "slab.h"
@@ -350,6 +351,38 @@ int do_bind_at(struct vfsmount *old, const char *dirname)
 	}
 	path_put(&path);
 	return err;
+}
+
+/* /proc/mounts, in mount order. */
+int show_vfsmnt(struct seq_file *m, void *v)
+{
+	char *buf = kmem_cache_alloc(names_cachep, GFP_KERNEL);
+	struct mount *r;
+
+	if (!buf)
+		return -ENOMEM;
+	mutex_lock(&namespace_sem);
+	list_for_each_entry(r, &mount_list, mnt_list) {
+		struct path path = { .mnt = &r->mnt, .dentry = r->mnt.mnt_root };
+		const char *name = d_path(&path, buf, PATH_MAX);
+
+		if (!IS_ERR(name))
+			seq_printf(m, "%s %s %s %s%s 0 0\n", r->mnt_devname, name, r->mnt.mnt_sb->s_type->name,
+				   r->mnt.mnt_flags & MNT_READONLY ? "ro" : "rw", mnt_has_parent(r) ? ",relatime" : "");
+	}
+	mutex_unlock(&namespace_sem);
+	kmem_cache_free(names_cachep, buf);
+	return 0;
+}
+
+/* /proc/filesystems: none of them needs a device. */
+int filesystems_proc_show(struct seq_file *m, void *v)
+{
+	struct file_system_type *p;
+
+	for (p = file_systems; p; p = p->next)
+		seq_printf(m, "nodev\t%s\n", p->name);
+	return 0;
 }
 
 SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __user *, type, unsigned long, flags,

@@ -3,6 +3,7 @@
  * kscope's, behind the gates; so each is a name over tracing_read_user() or tracing_write_user(), and a file that is not
  * in the table gets the generic pair. Last path component -> operations.
  */
+#include "seq_file.h"
 #include "tracefs.h"
 
 #define READER(fn)										\
@@ -17,7 +18,6 @@ static ssize_t fn(struct file *filp, const char __user *ubuf, size_t cnt, loff_t
 	return tracing_write_user(filp, ubuf, cnt, ppos);					\
 }
 
-READER(seq_read)
 READER(tracing_read_pipe)
 READER(tracing_set_trace_read)
 READER(tracing_entries_read)

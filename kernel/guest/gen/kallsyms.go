@@ -12,7 +12,7 @@ import (
 )
 
 // kallsyms makes the object with the guest's own symbol table (lib/kallsyms.c) from a linked image: the text symbols by
-// address, as offsets from _text, and their names. Without an image the table is empty.
+// address, as offsets from _text, and their names, each behind its type. Without an image the table is empty.
 func (b *builder) kallsyms(image string) (string, error) {
 	var offsets, nameOffs, names strings.Builder
 	count, at := 0, 0
@@ -30,7 +30,7 @@ func (b *builder) kallsyms(image string) (string, error) {
 		}
 		size := uint64(0)
 		for i, s := range syms {
-			row(s.Value, s.Name)
+			row(s.Value, symbolType(s)+s.Name)
 			size = max(size, s.Size)
 			if i+1 < len(syms) && syms[i+1].Value != s.Value {
 				if next := syms[i+1].Value; s.Value+guest.SymbolSize(s.Value, size, next) != next {
@@ -59,6 +59,17 @@ kallsyms_names:
 		return "", err
 	}
 	return obj, run(b.dir, "gcc", "-c", src, "-o", obj)
+}
+
+// symbolType is the letter of nm that goes before a text symbol's name in the table, as in Linux's.
+func symbolType(s elf.Symbol) string {
+	switch elf.ST_BIND(s.Info) {
+	case elf.STB_LOCAL:
+		return "t"
+	case elf.STB_WEAK:
+		return "W"
+	}
+	return "T"
 }
 
 // textSymbols are the symbols between _text and _etext, by address and then by name, and the address of _text.

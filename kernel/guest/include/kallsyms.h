@@ -7,6 +7,7 @@
 #define KSYM_SYMBOL_LEN	(KSYM_NAME_LEN + 64)
 
 const char *kallsyms_lookup(unsigned long addr, unsigned long *size, unsigned long *offset);
+bool kallsyms_get_symbol(u32 i, unsigned long *addr, char *type, const char **name);
 unsigned long kallsyms_lookup_name(const char *name);
 int sprint_symbol(char *buffer, unsigned long address);
 int sprint_symbol_no_offset(char *buffer, unsigned long address);

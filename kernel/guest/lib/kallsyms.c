@@ -5,7 +5,7 @@
 extern const u32 kallsyms_num_syms __attribute__((weak));
 extern const u32 kallsyms_offsets[] __attribute__((weak));	/* from _text, rising */
 extern const u32 kallsyms_name_offs[] __attribute__((weak));	/* into kallsyms_names */
-extern const char kallsyms_names[] __attribute__((weak));	/* NUL-terminated */
+extern const char kallsyms_names[] __attribute__((weak));	/* NUL-terminated, each behind its nm letter */
 extern char _text[], _etext[];
 
 static bool is_kernel_text(unsigned long addr)
@@ -43,17 +43,34 @@ const char *kallsyms_lookup(unsigned long addr, unsigned long *size, unsigned lo
 	if (!&kallsyms_num_syms || !kallsyms_num_syms || !is_kernel_text(addr))
 		return NULL;
 	name = kallsyms_names + kallsyms_name_offs[get_symbol_pos(addr, size, offset)];
-	return *name ? name : NULL;	/* no name: padding between two objects */
+	return *name ? name + 1 : NULL;	/* no name: padding between two objects */
 }
 
 unsigned long kallsyms_lookup_name(const char *name)
 {
 	if (!&kallsyms_num_syms)
 		return 0;
-	for (u32 i = 0; i < kallsyms_num_syms; i++)
-		if (!strcmp(kallsyms_names + kallsyms_name_offs[i], name))
+	for (u32 i = 0; i < kallsyms_num_syms; i++) {
+		const char *n = kallsyms_names + kallsyms_name_offs[i];
+
+		if (*n && !strcmp(n + 1, name))
 			return (unsigned long)_text + kallsyms_offsets[i];
+	}
 	return 0;
+}
+
+/* The @i-th symbol in address order; false behind the last. An empty name is padding. */
+bool kallsyms_get_symbol(u32 i, unsigned long *addr, char *type, const char **name)
+{
+	const char *n;
+
+	if (!&kallsyms_num_syms || i >= kallsyms_num_syms)
+		return false;
+	n = kallsyms_names + kallsyms_name_offs[i];
+	*addr = (unsigned long)_text + kallsyms_offsets[i];
+	*type = *n;
+	*name = *n ? n + 1 : n;
+	return true;
 }
 
 static int __sprint_symbol(char *buffer, unsigned long address, int symbol_offset, bool add_offset)

@@ -1,0 +1,109 @@
+/* The files of /proc that are about the whole machine (Linux's fs/proc/{cmdline,cpuinfo,meminfo,uptime,version}.c, kallsyms.c). */
+#include "proc_fs.h"
+#include "kallsyms.h"
+#include "mm.h"
+#include "processor.h"
+#include "sched.h"
+#include "utsname.h"
+
+static int cmdline_proc_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%s\n", boot_params.cmdline);
+	return 0;
+}
+
+static int version_proc_show(struct seq_file *m, void *v)
+{
+	seq_puts(m, linux_banner);
+	return 0;
+}
+
+static int uptime_proc_show(struct seq_file *m, void *v)
+{
+	u64 up = ktime_get() / (NSEC_PER_SEC / 100), idle = 0;
+	struct task_struct *p;
+	int cpu;
+
+	/* all CPUs' time, less what the tasks that live have used */
+	for_each_online_cpu(cpu)
+		idle += up;
+	read_lock(&tasklist_lock);
+	for_each_process(p)
+		idle -= min(idle, (p->utime + p->stime) / (NSEC_PER_SEC / 100));
+	read_unlock(&tasklist_lock);
+	seq_printf(m, "%lu.%02lu %lu.%02lu\n", up / 100, up % 100, idle / 100, idle % 100);
+	return 0;
+}
+
+static int meminfo_proc_show(struct seq_file *m, void *v)
+{
+	unsigned long total = totalram_pages() << 2, free = nr_free_pages() << 2;
+
+	seq_printf(m, "MemTotal:       %8lu kB\nMemFree:        %8lu kB\nMemAvailable:   %8lu kB\n", total, free, free);
+	return 0;
+}
+
+static void cpuid(u32 leaf, u32 *a, u32 *b, u32 *c, u32 *d)
+{
+	asm volatile("cpuid" : "=a"(*a), "=b"(*b), "=c"(*c), "=d"(*d) : "0"(leaf), "2"(0));
+}
+
+static int show_cpuinfo(struct seq_file *m, void *v)
+{
+	u32 a, b, c, d, vendor[4] = { 0 };
+	int cpu;
+
+	cpuid(0, &a, &vendor[0], &vendor[2], &vendor[1]);
+	cpuid(1, &a, &b, &c, &d);
+	for_each_online_cpu(cpu)
+		seq_printf(m, "processor\t: %d\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nstepping\t: %u\ncpu MHz\t\t: 1000.000\n"
+			   "apicid\t\t: %d\naddress sizes\t: 36 bits physical, 48 bits virtual\n\n",
+			   cpu, (char *)vendor, a >> 8 & 15, (a >> 4 & 15) | (a >> 12 & 0xf0), a & 15, cpu);
+	return 0;
+}
+
+static void *s_start(struct seq_file *m, loff_t *pos)
+{
+	unsigned long addr;
+	const char *name;
+	char type;
+
+	return kallsyms_get_symbol(*pos, &addr, &type, &name) ? (void *)(*pos + 1) : NULL;
+}
+
+static void *s_next(struct seq_file *m, void *p, loff_t *pos)
+{
+	++*pos;
+	return s_start(m, pos);
+}
+
+static void s_stop(struct seq_file *m, void *p)
+{
+}
+
+static int s_show(struct seq_file *m, void *p)
+{
+	unsigned long addr;
+	const char *name;
+	char type;
+
+	if (!kallsyms_get_symbol((unsigned long)p - 1, &addr, &type, &name) || !*name)
+		return SEQ_SKIP;
+	seq_printf(m, "%016lx %c %s\n", addr, type, name);
+	return 0;
+}
+
+static const struct seq_operations kallsyms_op = { .start = s_start, .next = s_next, .stop = s_stop, .show = s_show };
+
+void proc_misc_init(void)
+{
+	proc_create_single("cmdline", 0444, NULL, cmdline_proc_show);
+	proc_create_single("cpuinfo", 0444, NULL, show_cpuinfo);
+	proc_create_single("filesystems", 0444, NULL, filesystems_proc_show);
+	proc_create_seq("kallsyms", 0444, NULL, &kallsyms_op);
+	proc_create_single("meminfo", 0444, NULL, meminfo_proc_show);
+	proc_symlink("mounts", NULL, "self/mounts");
+	proc_symlink("self", NULL, NULL);	/* for listings: proc_self_lookup() makes the link itself */
+	proc_create_single("uptime", 0444, NULL, uptime_proc_show);
+	proc_create_single("version", 0444, NULL, version_proc_show);
+}

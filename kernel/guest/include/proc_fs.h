@@ -1,0 +1,40 @@
+/* procfs (Linux's include/linux/proc_fs.h, fs/proc). */
+#ifndef _PROC_FS_H
+#define _PROC_FS_H
+#include "fs.h"
+#include "seq_file.h"
+
+#define PROC_SUPER_MAGIC	0x9fa0
+#define PROC_ROOT_INO		1
+
+/* A static entry, known by its name in its parent; a directory has children, a link a target. */
+struct proc_dir_entry {
+	const char *name;
+	umode_t mode;
+	unsigned int ino;
+	struct proc_dir_entry *parent, *subdir, *next;
+	int (*show)(struct seq_file *m, void *v);	/* of one record, or: */
+	const struct seq_operations *seq_ops;
+	const char *link;
+};
+
+extern struct proc_dir_entry proc_root;
+
+struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent);
+struct proc_dir_entry *proc_create_single(const char *name, umode_t mode, struct proc_dir_entry *parent,
+					  int (*show)(struct seq_file *, void *));
+struct proc_dir_entry *proc_create_seq(const char *name, umode_t mode, struct proc_dir_entry *parent,
+				       const struct seq_operations *ops);
+struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *dest);
+
+struct inode *proc_get_inode(struct super_block *sb, struct proc_dir_entry *de);
+struct dentry *proc_lookup_de(struct inode *dir, struct dentry *dentry, struct proc_dir_entry *de);
+int proc_readdir_de(struct file *file, struct dir_context *ctx, struct proc_dir_entry *de);
+struct dentry *proc_pid_lookup(struct dentry *dentry, unsigned int flags);
+int proc_pid_readdir(struct file *file, struct dir_context *ctx);
+void proc_misc_init(void);
+struct dentry *proc_self_lookup(struct dentry *dentry);
+void proc_pid_evict_inode(struct inode *inode);
+int filesystems_proc_show(struct seq_file *m, void *v);	/* fs/namespace.c */
+int show_vfsmnt(struct seq_file *m, void *v);	/* fs/namespace.c */
+#endif
