@@ -65,7 +65,6 @@ type graphRet struct {
 	ret, fn, slot uint64
 	call          uint64 // time of entry, by the local clock
 	ran           uint64 // with nosleep-time: what the task had run then; 0: not noted
-	written       bool   // the entry has an event
 }
 
 // schedLayout finds how long a task has run: task_struct.se.sum_exec_runtime and exec_start.
@@ -171,14 +170,16 @@ func (g *graph) stack(c *kernel.VCPU, task uint64, pid int32) *retStack {
 func (g *graph) enter(c *kernel.VCPU, ip, parent, regs uint64) {
 	mem := hot{g.t.m}
 	task := c.CurrentAddr()
-	s := g.stack(c, task, mem.i32(task+g.t.lay.pid))
+	var w taskWords
+	w.flags, w.pid, w.migrate = mem.task(task, &g.t.lay)
+	s := g.stack(c, task, w.pid)
 	if len(s.rets) == maxGraphDepth {
 		s.overrun++
 		g.counts.Overrun++
 		return
 	}
 	r := graphRet{ret: parent, fn: ip, slot: mem.u64(regs + g.offSP), call: c.Now()}
-	if !g.wants(c, s, &r) {
+	if !g.wants(c, s, &r, w) {
 		return
 	}
 	if !g.t.opt(optSleepTime) {
@@ -197,7 +198,7 @@ func (g *graph) put(slot, x uint64) {
 }
 
 // wants decides whether a function is traced, and writes its entry; see trace_graph_entry.
-func (g *graph) wants(c *kernel.VCPU, s *retStack, r *graphRet) bool {
+func (g *graph) wants(c *kernel.VCPU, s *retStack, r *graphRet, w taskWords) bool {
 	t := g.t
 	switch {
 	case s.notrace:
@@ -222,11 +223,10 @@ func (g *graph) wants(c *kernel.VCPU, s *retStack, r *graphRet) bool {
 	if !ok {
 		return false
 	}
-	h := t.header(c, event.IDGraphEntry, s.task, pc)
+	h := t.headerOf(c, event.IDGraphEntry, w, pc)
 	event.PutGraphEntry(d, h, r.fn, uint32(depth))
 	t.commit(c, s.task, h.PID)
 	c.Charge(costEvent)
-	r.written = true
 	return true
 }
 
@@ -248,7 +248,9 @@ func (g *graph) selected(s *retStack, fn uint64, depth int, pc uint32) bool {
 func (g *graph) gateReturn(c *kernel.VCPU) uint64 {
 	slot := c.CPU.Reg(x86.RSP) - 8
 	task := c.CurrentAddr()
-	s := g.stack(c, task, hot{g.t.m}.i32(task+g.t.lay.pid))
+	var w taskWords
+	w.flags, w.pid, w.migrate = hot{g.t.m}.task(task, &g.t.lay)
+	s := g.stack(c, task, w.pid)
 	n := len(s.rets)
 	for n > 0 && s.rets[n-1].slot != slot { // left behind by code that threw its stack away
 		n--
@@ -259,7 +261,7 @@ func (g *graph) gateReturn(c *kernel.VCPU) uint64 {
 	for n > 0 && s.rets[n-1].slot == slot {
 		n--
 		r := &s.rets[n]
-		g.leave(c, s, r, n)
+		g.leave(c, s, r, n, w)
 		s.rets = s.rets[:n]
 		c.Charge(costTrampoline)
 		if r.ret != g.handler {
@@ -274,7 +276,7 @@ func (g *graph) gateReturn(c *kernel.VCPU) uint64 {
 }
 
 // leave is trace_graph_return or trace_graph_thresh_return.
-func (g *graph) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int) {
+func (g *graph) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w taskWords) {
 	t, now := g.t, c.Now()
 	g.counts.Exits++
 	if !g.ops.Registered() {
@@ -301,7 +303,7 @@ func (g *graph) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int) {
 		g.counts.Unwritten++
 		return
 	}
-	h := t.header(c, event.IDGraphExit, s.task, c.PreemptCount())
+	h := t.headerOf(c, event.IDGraphExit, w, c.PreemptCount())
 	event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
 	t.commit(c, s.task, h.PID)
 	c.Charge(costEvent)

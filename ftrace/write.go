@@ -19,7 +19,19 @@ const (
 // header makes the common part of a record, as tracing_gen_ctx_irq_test does in kernel/trace/trace.c.
 func (t *Tracer) header(c *kernel.VCPU, id uint16, task uint64, pc uint32) event.Header {
 	flags, pid, migrate := hot{t.m}.task(task, &t.lay)
-	h := event.Header{Type: id, PID: pid, Preempt: uint8(min(pc&0xff, 15))}
+	return t.headerOf(c, id, taskWords{flags, pid, migrate}, pc)
+}
+
+// taskWords are what a header needs of a task_struct.
+type taskWords struct {
+	flags   uint32
+	pid     int32
+	migrate uint32
+}
+
+func (t *Tracer) headerOf(c *kernel.VCPU, id uint16, task taskWords, pc uint32) event.Header {
+	flags, migrate := task.flags, task.migrate
+	h := event.Header{Type: id, PID: task.pid, Preempt: uint8(min(pc&0xff, 15))}
 	if c.IRQsOff() {
 		h.Flags |= event.IRQsOff
 	}
@@ -199,7 +211,7 @@ func (t *Tracer) markRaw(c *kernel.VCPU, data []byte) (int, error) {
 	if !t.opt(optMarkers) || len(data) < 4 || len(data) > 3*1024 {
 		return 0, kernel.EINVAL
 	}
-	d, ok := t.reserve(c, 8+max(len(data), 4+len("<faulted>")))
+	d, ok := t.reserve(c, 12+max(len(data), 4+len("<faulted>"))) // Linux counts the id twice: sizeof(*entry) has it
 	if !ok {
 		return 0, kernel.EBADF
 	}
