@@ -133,9 +133,9 @@ func TestNoEffect(t *testing.T) {
 		m.Run(Until{Time: m.Now() + 1e6})
 		calls := uint64(0)
 		if patch {
-			// A trampoline that stores like the real ones: sub rsp, 168; mov [rsp+80], rax; call gate; mov rax, [rsp+80];
-			// add rsp, 168; ret
-			code := []byte{0x48, 0x81, 0xec, 168, 0, 0, 0, 0x48, 0x89, 0x44, 0x24, 80}
+			// A trampoline that stores like the real ones, and like them keeps the flags: lea rsp, [rsp-168]; mov [rsp+80], rax;
+			// call gate; mov rax, [rsp+80]; lea rsp, [rsp+168]; ret
+			code := []byte{0x48, 0x8d, 0xa4, 0x24, 0x58, 0xff, 0xff, 0xff, 0x48, 0x89, 0x44, 0x24, 80}
 			va, err := m.ShadowAlloc(64, "trampoline")
 			if err != nil {
 				t.Fatal(err)
@@ -143,7 +143,7 @@ func TestNoEffect(t *testing.T) {
 			gate := m.img.gates["function_trace_call"]
 			m.gates[gate] = []Gate{func(c *VCPU) uint64 { calls++; c.Charge(100); return 0 }}
 			code = append(code, relCall(va+uint64(len(code)), gate)...)
-			m.ShadowWrite(va, append(code, 0x48, 0x8b, 0x44, 0x24, 80, 0x48, 0x81, 0xc4, 168, 0, 0, 0, 0xc3))
+			m.ShadowWrite(va, append(code, 0x48, 0x8b, 0x44, 0x24, 80, 0x48, 0x8d, 0xa4, 0x24, 168, 0, 0, 0, 0xc3))
 			if err := m.Do("arm", func(*VCPU) error {
 				return m.text.Queue("test", []Poke{{Addr: site, Old: nop, New: relCall(site, va)}})
 			}); err != nil {
