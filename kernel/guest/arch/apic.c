@@ -15,13 +15,13 @@ void setup_APIC_timer(void)
 }
 
 /* The TSC counts nanoseconds, so delta needs no scaling. */
-int lapic_next_deadline(unsigned long delta)
+noinline int lapic_next_deadline(unsigned long delta)
 {
 	wrmsrl(MSR_IA32_TSC_DEADLINE, rdtsc() + delta);
 	return 0;
 }
 
-static void __x2apic_send_IPI_dest(unsigned int apicid, int vector, unsigned int dest)
+static noinline void __x2apic_send_IPI_dest(unsigned int apicid, int vector, unsigned int dest)
 {
 	wrmsrl(X2APIC_ICR, (u64)apicid << 32 | dest | vector);
 }
@@ -55,9 +55,14 @@ void x2apic_send_IPI_self(int vector)
 	wrmsrl(X2APIC_SELF, vector);
 }
 
-void smp_send_reschedule(int cpu)
+static noinline void native_smp_send_reschedule(int cpu)
 {
 	x2apic_send_IPI(cpu, RESCHEDULE_VECTOR);
+}
+
+void notrace smp_send_reschedule(int cpu)
+{
+	native_smp_send_reschedule(cpu);
 }
 
 /* INIT, then STARTUP. The machine starts the target in long mode at secondary_startup_64 whatever the vector says. */

@@ -1,10 +1,12 @@
 #pragma once
 /* Compiler attributes under Linux's names (include/linux/compiler*.h). */
+/* As in Linux, what is declared inline is never traced, not even where the compiler leaves it out of line. */
+#define inline			inline __attribute__((no_instrument_function))
 #define __always_inline		inline __attribute__((always_inline))
 #define noinline		__attribute__((noinline))
 #define notrace			__attribute__((no_instrument_function))
 #define noinstr			noinline notrace __attribute__((section(".noinstr.text")))
-#define __cpuidle		noinline notrace __attribute__((section(".cpuidle.text")))
+#define __cpuidle		noinline __attribute__((section(".cpuidle.text")))
 #define __sched			__attribute__((section(".sched.text")))
 #define __lockfunc		__attribute__((section(".spinlock.text")))
 #define __weak			__attribute__((weak))

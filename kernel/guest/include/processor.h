@@ -29,7 +29,6 @@
 #define EXCEPTION_STKSZ		PAGE_SIZE
 #define IRQ_STACK_SIZE		(PAGE_SIZE << 2)
 static __always_inline void cpu_relax(void) { asm volatile("pause" ::: "memory"); }
-static __always_inline void native_safe_halt(void) { asm volatile("sti; hlt" ::: "memory"); }
 static __always_inline void wrmsrl(u32 msr, u64 v) { asm volatile("wrmsr" :: "c"(msr), "a"((u32)v), "d"((u32)(v >> 32)) : "memory"); }
 static __always_inline u64 rdmsrl(u32 msr) { u32 lo, hi; asm volatile("rdmsr" : "=a"(lo), "=d"(hi) : "c"(msr)); return (u64)hi << 32 | lo; }
 static __always_inline unsigned long read_cr2(void) { unsigned long v; asm volatile("mov %%cr2,%0" : "=r"(v)); return v; }

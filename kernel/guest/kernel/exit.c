@@ -88,7 +88,7 @@ static void forget_original_parent(struct task_struct *father)
 	}
 }
 
-static void exit_notify(struct task_struct *tsk, int group_dead)
+static inline void exit_notify(struct task_struct *tsk, int group_dead)
 {
 	bool autoreap;
 

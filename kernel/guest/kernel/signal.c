@@ -53,7 +53,7 @@ static void signal_wake_up_state(struct task_struct *t, unsigned int state)
 	}
 }
 
-static void complete_signal(int sig, struct task_struct *p, bool group)
+static noinline void complete_signal(int sig, struct task_struct *p, bool group)
 {
 	struct task_struct *t = p;
 
@@ -293,7 +293,7 @@ static void collect_signal(int sig, struct sigpending *list)
 	}
 }
 
-static int dequeue_signal(struct task_struct *tsk)
+static noinline int dequeue_signal(struct task_struct *tsk)
 {
 	unsigned long mask = ~tsk->blocked.sig[0], set = tsk->pending.signal.sig[0] & mask;
 	struct sigpending *from = &tsk->pending;

@@ -45,7 +45,7 @@ static noinline void native_send_call_func_single_ipi(int cpu)
 	x2apic_send_IPI(cpu, CALL_FUNCTION_SINGLE_VECTOR);
 }
 
-static void send_call_function_single_ipi(int cpu)
+static noinline void send_call_function_single_ipi(int cpu)
 {
 	if (call_function_single_prep_ipi(cpu))
 		native_send_call_func_single_ipi(cpu);
@@ -57,7 +57,7 @@ void __smp_call_single_queue(int cpu, struct llist_node *node)
 		send_call_function_single_ipi(cpu);
 }
 
-static int generic_exec_single(int cpu, call_single_data_t *csd)
+static noinline int generic_exec_single(int cpu, call_single_data_t *csd)
 {
 	if (cpu == smp_processor_id()) {
 		smp_call_func_t func = csd->func;
@@ -79,7 +79,7 @@ static int generic_exec_single(int cpu, call_single_data_t *csd)
 }
 
 /* A csd with a waiter (dst set) lives until it is unlocked; another is free before its function runs. */
-static struct llist_node *flush_one(struct llist_node *entry)
+static inline struct llist_node *flush_one(struct llist_node *entry)
 {
 	call_single_data_t *csd = llist_entry(entry, call_single_data_t, node.llist);
 	struct llist_node *next = entry->next;
@@ -175,7 +175,7 @@ int smp_call_function_single_async(int cpu, call_single_data_t *csd)
 #define SCF_WAIT	1
 #define SCF_RUN_LOCAL	2
 
-static void smp_call_function_many_cond(const struct cpumask *mask, smp_call_func_t func, void *info, unsigned int scf_flags,
+static noinline void smp_call_function_many_cond(const struct cpumask *mask, smp_call_func_t func, void *info, unsigned int scf_flags,
 					smp_cond_func_t cond_func)
 {
 	unsigned int cpu, last_cpu = 0, this_cpu = smp_processor_id(), nr_cpus = 0;
@@ -280,7 +280,7 @@ bool irq_work_queue(struct irq_work *work)
 	return true;
 }
 
-static void irq_work_single(struct irq_work *work)
+static noinline void irq_work_single(struct irq_work *work)
 {
 	unsigned int flags = READ_ONCE(work->node.u_flags) & ~IRQ_WORK_PENDING;
 
@@ -290,7 +290,7 @@ static void irq_work_single(struct irq_work *work)
 	cmpxchg(&work->node.u_flags, flags, flags & ~IRQ_WORK_BUSY);
 }
 
-static void irq_work_run_list(struct llist_head *list)
+static noinline void irq_work_run_list(struct llist_head *list)
 {
 	struct llist_node *node = llist_del_all(list);
 

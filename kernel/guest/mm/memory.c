@@ -189,7 +189,7 @@ static noinline struct page *vm_normal_page(struct vm_area_struct *vma, unsigned
 	return pte_pfn(pte) < max_pfn ? pte_page(pte) : NULL;
 }
 
-static noinline vm_fault_t do_anonymous_page(struct vm_fault *vmf)
+static vm_fault_t do_anonymous_page(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct mm_struct *mm = vma->vm_mm;
@@ -302,14 +302,14 @@ static noinline vm_fault_t finish_fault(struct vm_fault *vmf, struct page *page)
 	return 0;
 }
 
-static noinline vm_fault_t do_read_fault(struct vm_fault *vmf)
+static vm_fault_t do_read_fault(struct vm_fault *vmf)
 {
 	vm_fault_t ret = __do_fault(vmf);
 
 	return ret & (VM_FAULT_ERROR | VM_FAULT_NOPAGE) ? ret : finish_fault(vmf, vmf->page);
 }
 
-static noinline vm_fault_t do_cow_fault(struct vm_fault *vmf)
+static vm_fault_t do_cow_fault(struct vm_fault *vmf)
 {
 	struct page *cow = vma_alloc_folio(GFP_HIGHUSER_MOVABLE, 0, vmf->vma, vmf->address);
 	vm_fault_t ret;
@@ -327,7 +327,7 @@ static noinline vm_fault_t do_cow_fault(struct vm_fault *vmf)
 	return finish_fault(vmf, cow);
 }
 
-static noinline vm_fault_t do_shared_fault(struct vm_fault *vmf)
+static vm_fault_t do_shared_fault(struct vm_fault *vmf)
 {
 	vm_fault_t ret = __do_fault(vmf);
 
@@ -348,7 +348,7 @@ static noinline vm_fault_t do_fault(struct vm_fault *vmf)
 	return do_shared_fault(vmf);
 }
 
-static noinline vm_fault_t handle_pte_fault(struct vm_fault *vmf)
+static vm_fault_t handle_pte_fault(struct vm_fault *vmf)
 {
 	struct mm_struct *mm = vmf->vma->vm_mm;
 

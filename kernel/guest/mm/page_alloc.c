@@ -48,7 +48,7 @@ static inline void add_to_free_list(struct page *page, struct zone *zone, unsign
 }
 
 /* zone->lock held: merges the block with its buddies as far as they are free. */
-static void __free_one_page(struct page *page, unsigned long pfn, struct zone *zone, unsigned int order)
+static noinline void __free_one_page(struct page *page, unsigned long pfn, struct zone *zone, unsigned int order)
 {
 	while (order < MAX_ORDER - 1) {
 		unsigned long buddy_pfn = pfn ^ (1UL << order);
@@ -92,7 +92,7 @@ static struct page *__rmqueue_smallest(struct zone *zone, unsigned int order)
 	return NULL;
 }
 
-static int rmqueue_bulk(struct zone *zone, unsigned int order, unsigned long count, struct list_head *list)
+static noinline int rmqueue_bulk(struct zone *zone, unsigned int order, unsigned long count, struct list_head *list)
 {
 	unsigned int i;
 
@@ -138,7 +138,7 @@ static struct page *rmqueue_buddy(struct zone *zone, unsigned int order)
 	return page;
 }
 
-static noinline struct page *rmqueue(struct zone *zone, unsigned int order)
+static __always_inline struct page *rmqueue(struct zone *zone, unsigned int order)
 {
 	return order ? rmqueue_buddy(zone, order) : rmqueue_pcplist(zone);
 }
@@ -210,7 +210,7 @@ unsigned long get_zeroed_page(gfp_t gfp_mask)
 	return __get_free_pages(gfp_mask | __GFP_ZERO, 0);
 }
 
-static void free_pcppages_bulk(struct zone *zone, int count, struct per_cpu_pages *pcp)
+static noinline void free_pcppages_bulk(struct zone *zone, int count, struct per_cpu_pages *pcp)
 {
 	spin_lock(&zone->lock);
 	while (count--) {
@@ -233,7 +233,7 @@ static noinline bool free_pcp_prepare(struct page *page)
 	return true;
 }
 
-static void free_unref_page_commit(struct zone *zone, struct per_cpu_pages *pcp, struct page *page)
+static noinline void free_unref_page_commit(struct zone *zone, struct per_cpu_pages *pcp, struct page *page)
 {
 	list_add(&page->lru, &pcp->lists);
 	if (++pcp->count >= PCP_HIGH)

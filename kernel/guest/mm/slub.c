@@ -56,7 +56,7 @@ static noinline struct page *allocate_slab(struct kmem_cache *s, gfp_t flags)
 	return slab;
 }
 
-static struct page *new_slab(struct kmem_cache *s, gfp_t flags)
+static inline struct page *new_slab(struct kmem_cache *s, gfp_t flags)
 {
 	return allocate_slab(s, flags);
 }

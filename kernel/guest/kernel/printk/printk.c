@@ -81,7 +81,7 @@ static u8 printk_parse_prefix(const char **text, bool *is_cont)
 }
 
 /* A line without newline stays open for the same task's KERN_CONT. */
-static int vprintk_store(const char *fmt, va_list args)
+static noinline int vprintk_store(const char *fmt, va_list args)
 {
 	static char textbuf[LOG_LINE_MAX];
 	const char *text = textbuf;
@@ -132,7 +132,7 @@ static bool console_emit_next_record(void)
 }
 
 /* Called with logbuf_lock held; who finds the console busy leaves the record to its holder. */
-static void console_unlock(void)
+static noinline void console_unlock(void)
 {
 	if (console_locked)
 		return;
@@ -142,7 +142,7 @@ static void console_unlock(void)
 	console_locked = false;
 }
 
-static int vprintk_emit(const char *fmt, va_list args)
+static noinline int vprintk_emit(const char *fmt, va_list args)
 {
 	unsigned long flags;
 	int len;
@@ -154,7 +154,7 @@ static int vprintk_emit(const char *fmt, va_list args)
 	return len;
 }
 
-static int vprintk_default(const char *fmt, va_list args)
+static noinline int vprintk_default(const char *fmt, va_list args)
 {
 	return vprintk_emit(fmt, args);
 }

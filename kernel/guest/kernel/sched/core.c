@@ -387,7 +387,7 @@ void scheduler_tick(void)
 	update_rq_clock(rq);
 	curr->sched_class->task_tick(rq, curr, 0);
 	raw_spin_unlock(&rq->__lock);
-	sched_balance_trigger(rq);
+	trigger_load_balance(rq);
 }
 
 /* The reschedule interrupt: TIF_NEED_RESCHED is set already; fold it into the preempt count. */

@@ -174,7 +174,7 @@ static noinline void remove_entity_load_avg(struct cfs_rq *cfs_rq, struct sched_
 	cfs_rq->avg.load_sum -= min(cfs_rq->avg.load_sum, se->load.weight * se->avg.load_sum);
 }
 
-static __always_inline void update_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se, bool attach)
+static noinline void update_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se, bool attach)
 {
 	u64 now = rq_clock_task(rq_of(cfs_rq));
 
@@ -363,7 +363,7 @@ static int detach_attach_one(struct rq *src, struct rq *dst)
 }
 
 /* Locked: this_rq. Returns the number of tasks now on it. */
-static noinline int sched_balance_rq(struct rq *this_rq)
+static noinline int load_balance(struct rq *this_rq)
 {
 	struct rq *busiest = find_busiest_queue(this_rq);
 
@@ -382,7 +382,7 @@ static noinline int sched_balance_newidle(struct rq *this_rq)
 {
 	if (!cpumask_test_cpu(this_rq->cpu, cpu_active_mask))
 		return 0;
-	return sched_balance_rq(this_rq);
+	return load_balance(this_rq);
 }
 
 struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev)
@@ -510,7 +510,7 @@ static noinline int available_idle_cpu(int cpu)
 	return idle_cpu(cpu);
 }
 
-static noinline int select_idle_cpu(struct task_struct *p, int target)
+static int select_idle_cpu(struct task_struct *p, int target)
 {
 	unsigned int i, cpu = target;
 
@@ -523,7 +523,7 @@ static noinline int select_idle_cpu(struct task_struct *p, int target)
 }
 
 /* All CPUs share one cache here: any idle one will do, the target and the previous one first. */
-static noinline int select_idle_sibling(struct task_struct *p, int prev, int target)
+static int select_idle_sibling(struct task_struct *p, int prev, int target)
 {
 	int recent_used_cpu, i;
 
@@ -584,7 +584,7 @@ static int select_task_rq_fair(struct task_struct *p, int prev_cpu, int wake_fla
 	return select_idle_sibling(p, prev_cpu, new_cpu);
 }
 
-static void sched_balance_softirq(struct softirq_action *h)
+static void run_rebalance_domains(struct softirq_action *h)
 {
 	struct rq *rq = this_rq();
 
@@ -592,7 +592,7 @@ static void sched_balance_softirq(struct softirq_action *h)
 	local_irq_disable();
 	raw_spin_rq_lock(rq);
 	update_rq_clock(rq);
-	sched_balance_rq(rq);
+	load_balance(rq);
 	raw_spin_rq_unlock(rq);
 	local_irq_enable();
 }
@@ -623,7 +623,7 @@ static void nohz_balancer_kick(struct rq *rq)
 	}
 }
 
-void sched_balance_trigger(struct rq *rq)
+void trigger_load_balance(struct rq *rq)
 {
 	if (rq->nr_running >= 2)
 		nohz_balancer_kick(rq);
@@ -632,7 +632,7 @@ void sched_balance_trigger(struct rq *rq)
 void __init init_sched_fair_class(void)
 {
 	update_sysctl();
-	open_softirq(SCHED_SOFTIRQ, sched_balance_softirq);
+	open_softirq(SCHED_SOFTIRQ, run_rebalance_domains);
 }
 
 const struct sched_class fair_sched_class = {

@@ -2,6 +2,11 @@
 #include "sched.h"
 #include "timer.h"
 
+static void noinstr native_safe_halt(void)
+{
+	asm volatile("sti; hlt" ::: "memory");
+}
+
 static void __cpuidle default_idle(void)
 {
 	native_safe_halt();
@@ -20,7 +25,7 @@ static void __cpuidle default_idle_call(void)
 	set_thread_flag(TIF_POLLING_NRFLAG);
 }
 
-static noinline void cpuidle_idle_call(void)
+static inline void cpuidle_idle_call(void)
 {
 	tick_nohz_idle_stop_tick();
 	default_idle_call();

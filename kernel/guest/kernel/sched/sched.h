@@ -79,7 +79,7 @@ void raw_spin_rq_unlock(struct rq *rq);
 struct rq *__task_rq_lock(struct task_struct *p);
 void sched_ttwu_pending(void *arg);
 void double_rq_lock(struct rq *rq1, struct rq *rq2);
-void sched_balance_trigger(struct rq *rq);
+void trigger_load_balance(struct rq *rq);
 void nohz_csd_func(void *info);
 void init_sched_fair_class(void);
 int __update_load_avg_se(u64 now, struct cfs_rq *cfs_rq, struct sched_entity *se);

@@ -80,7 +80,7 @@ void sched_ttwu_pending(void *arg)
 
 /* True: the IPI can be saved, the idle loop will look. */
 bool call_function_single_prep_ipi(int cpu);
-bool call_function_single_prep_ipi(int cpu)
+bool notrace call_function_single_prep_ipi(int cpu)
 {
 	struct task_struct *idle = cpu_rq(cpu)->idle;
 	unsigned long val = READ_ONCE(idle->thread_info.flags);
@@ -95,7 +95,7 @@ bool call_function_single_prep_ipi(int cpu)
 }
 
 /* An idle CPU, or one about to be, activates its wakee itself: the waker does not touch its queue's lines. */
-static bool ttwu_queue_wakelist(struct task_struct *p, int cpu, int wake_flags)
+static noinline bool ttwu_queue_wakelist(struct task_struct *p, int cpu, int wake_flags)
 {
 	struct rq *rq = cpu_rq(cpu);
 

@@ -117,7 +117,7 @@ static noinline bool enqueue_hrtimer(struct hrtimer *timer, struct hrtimer_clock
 }
 
 /* An early interrupt after a removal is harmless (it finds nothing and sets the deadline anew). */
-static void __remove_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *base)
+static noinline void __remove_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *base)
 {
 	rb_erase_cached(&timer->node.node, &base->active);
 	RB_CLEAR_NODE(&timer->node.node);

@@ -20,7 +20,7 @@ static ktime_t last_jiffies_update;
 void update_wall_time(void);
 
 /* Any CPU's tick brings jiffies up to date; the first one after a time wins. */
-static void tick_do_update_jiffies64(ktime_t now)
+static noinline void tick_do_update_jiffies64(ktime_t now)
 {
 	s64 delta;
 
@@ -46,7 +46,7 @@ static void account_process_tick(struct task_struct *p, int user_tick)
 		p->stime += TICK_NSEC;
 }
 
-static void update_process_times(int user_tick)
+noinline void update_process_times(int user_tick)
 {
 	account_process_tick(current, user_tick);
 	run_local_timers();
@@ -87,12 +87,14 @@ void tick_setup_sched_timer(void)
 	hrtimer_start(&ts->sched_timer, ts->sched_timer.node.expires, HRTIMER_MODE_ABS_PINNED);
 }
 
-static ktime_t tick_nohz_next_event(struct tick_sched *ts)
+static noinline ktime_t tick_nohz_next_event(struct tick_sched *ts)
 {
+	if (rcu_needs_cpu())
+		return last_jiffies_update + TICK_NSEC;	/* it wants the next tick */
 	return get_next_timer_interrupt(jiffies, last_jiffies_update);
 }
 
-static void tick_nohz_stop_tick(struct tick_sched *ts)
+static noinline void tick_nohz_stop_tick(struct tick_sched *ts)
 {
 	ktime_t expires = tick_nohz_next_event(ts);
 
@@ -116,8 +118,6 @@ void tick_nohz_idle_stop_tick(void)
 	struct tick_sched *ts = this_cpu_ptr(&tick_cpu_sched);
 
 	ts->idle_calls++;
-	if (rcu_needs_cpu())
-		return;
 	tick_nohz_stop_tick(ts);
 }
 
@@ -131,7 +131,7 @@ void tick_nohz_idle_enter(void)
 	local_irq_enable();
 }
 
-static void tick_nohz_restart_sched_tick(struct tick_sched *ts, ktime_t now)
+static noinline void tick_nohz_restart_sched_tick(struct tick_sched *ts, ktime_t now)
 {
 	tick_do_update_jiffies64(now);
 	ts->tick_stopped = false;

@@ -24,7 +24,7 @@ u64 notrace local_clock(void)
 	return sched_clock();
 }
 
-static u64 read_tsc(void)
+static u64 notrace read_tsc(void)
 {
 	return rdtsc();
 }

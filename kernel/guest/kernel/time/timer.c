@@ -109,7 +109,7 @@ static noinline void call_timer_fn(struct timer_list *timer, void (*fn)(struct t
 	fn(timer);
 }
 
-static inline void __run_timers(struct timer_base *base)
+static noinline void __run_timers(struct timer_base *base)
 {
 	struct timer_list *timer;
 
