@@ -7,16 +7,23 @@ import (
 	"kscope/kernel"
 )
 
-// Guest is a booted machine with its companions.
+// Guest is a booted machine with its companions, seen through one of its tracers: the machine's own or an instance.
 type Guest struct {
-	M *kernel.Machine
-	T *ftrace.Tracer
+	*shared
+	T   *ftrace.Tracer
+	dir string // of the tracer's files in tracefs: "" or "instances/NAME/"
 
-	env    *Env
-	procs  map[int]*process  // programs that scripts started
-	err    error             // of a Starlark program, until a run reports it
-	busy   bool              // something drives the machine: what runs inside it may not
 	atBoot map[string]string // files of tracefs that tracer.reset restores
+}
+
+// shared is what all views of a machine have in common.
+type shared struct {
+	M *kernel.Machine
+
+	env   *Env
+	procs map[int]*process // programs that scripts started
+	err   error            // of a Starlark program, until a run reports it
+	busy  bool             // something drives the machine: what runs inside it may not
 }
 
 // NewGuest wraps a machine that has just booted, with the parts that it was made with.
@@ -33,7 +40,14 @@ func wrap(m *kernel.Machine) (*Guest, error) {
 	if !ok {
 		return nil, fmt.Errorf("the machine has no tracer")
 	}
-	return &Guest{M: m, T: t, procs: map[int]*process{}}, nil
+	return &Guest{shared: &shared{M: m, procs: map[int]*process{}}, T: t}, nil
+}
+
+// instance is the view of the machine through an instance.
+func (g *Guest) instance(t *ftrace.Tracer) *Guest {
+	n := &Guest{shared: g.shared, T: t, dir: "instances/" + t.Name() + "/"}
+	n.atBoot = n.bootState()
+	return n
 }
 
 // guard marks the machine as running while fn drives it, so that Ctrl-C reaches it and nothing inside drives it again.

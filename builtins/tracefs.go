@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/lang"
 )
@@ -30,7 +31,7 @@ func (g *Guest) writeTrace(file, text string, app bool) error {
 
 // traceNames lists a directory of tracefs, directories with a slash; nothing on errors.
 func (g *Guest) traceNames(dir string) []string {
-	entries, _ := g.T.FS().List(dir)
+	entries, _ := g.T.FS().List(g.dir + dir)
 	var names []string
 	for _, e := range entries {
 		if e.Dir {
@@ -97,8 +98,15 @@ func (c *call) writeError(err error, file, text string) error {
 	return le
 }
 
-// functions are the names in available_filter_functions.
-func (g *Guest) functions() []string { return g.words("available_filter_functions") }
+// functions are the names in available_filter_functions, which instances do not have.
+func (g *Guest) functions() []string {
+	top, ok := ftrace.Of(g.M)
+	if !ok {
+		return nil
+	}
+	text, _ := top.ReadFile("available_filter_functions")
+	return strings.Fields(text)
+}
 
 // options are the names of trace_options, each without its "no".
 func (g *Guest) options() []string {

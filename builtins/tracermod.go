@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -45,6 +46,10 @@ func tracerMethods() []method {
 		{name: "buffer", sig: "(kb = None, cpu = None) -> struct(kb, expanded)", fn: tracerBuffer, doc: "Resizes the ring buffer, per CPU, and returns its size in KiB."},
 		{name: "mark", sig: "(text)", fn: tracerMark, doc: "Writes text into the trace (trace_marker)."},
 		{name: "reset", sig: "()", fn: tracerReset, doc: "Brings tracefs back to its state at boot."},
+		{name: "instance", sig: "(name) -> tracer", fn: tracerInstance,
+			doc: "A tracer of its own, with rings, filters and options, made if need be: its functions are those of module tracer.\nIts files are in instances/NAME."},
+		{name: "instances", sig: "() -> [string]", fn: tracerInstances, doc: "The names of the instances."},
+		{name: "remove", sig: "(name)", fn: tracerRemove, doc: "Removes an instance."},
 		{name: "enabled_functions", sig: "() -> [string]", fn: linesOf("enabled_functions"), doc: "The functions whose call sites are patched, with flags and who wants them."},
 	}
 }
@@ -488,7 +493,7 @@ func tracerReset(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	for _, s := range resetSteps {
-		if _, err := c.set(s.file, s.text); err != nil {
+		if _, err := c.set(s.file, s.text); err != nil && !errors.Is(err, kernel.ENOENT) { // an instance lacks some files
 			return nil, err
 		}
 	}
