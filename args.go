@@ -23,14 +23,17 @@ type options struct {
 	maxSteps uint64
 	eval     string
 	echo     bool
-	update   bool
+	update   bool        // -update in any form
+	rewrite  lang.Update // which goldens it rewrites
 	filter   *regexp.Regexp
+	cpusSet  bool // --cpus was given
 }
 
 // commands are the subcommands with their usage.
 var commands = [...]struct{ name, args, doc string }{
 	{"run", "f.star|f.sh [-- args]", "run a script, then its main(); or in the guest's shell"},
-	{"test", "[-update] [-run RE] dir", "run the goldens x.star, x.sh or x.in against x.out"},
+	{"test", "[-update[=structure]] [-run RE] dir", "run the goldens x.star, x.sh or x.in against x.out"},
+	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"help", "", "show this text"},
 }
 
@@ -71,7 +74,11 @@ func newFlags(o *options) *flag.FlagSet {
 		return nil
 	})
 	f.BoolVar(&o.echo, "echo", false, "print the statements of a session that is no terminal")
-	f.BoolVar(&o.update, "update", false, "test: rewrite the .out files")
+	f.BoolFunc("update", "test: rewrite the .out files in which numbers changed; -update=structure: all", func(s string) error {
+		err := o.rewrite.Set(s)
+		o.update = o.rewrite != ""
+		return err
+	})
 	f.Func("run", "test: only goldens whose path matches `RE`", func(s string) (err error) {
 		o.filter, err = regexp.Compile(s)
 		return err
@@ -127,6 +134,7 @@ func parseArgs(args []string) (options, error) {
 			words, args = append(words, args[0]), args[1:]
 		}
 	}
+	f.Visit(func(fl *flag.Flag) { o.cpusSet = o.cpusSet || fl.Name == "cpus" })
 	return o, o.check(words)
 }
 
@@ -146,6 +154,10 @@ func (o *options) check(words []string) error {
 	case "test":
 		if len(words) == 0 {
 			words = []string{"."}
+		}
+	case "conform":
+		if len(words) != 2 && len(words) != 3 {
+			return fmt.Errorf("conform: want a script, its transcript and perhaps a file of accepted differences, got %d files", len(words))
 		}
 	default:
 		return unknownCommand(o.command)

@@ -39,8 +39,10 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return lang.ExitOK
 	case "run":
 		return p.batch(func(h *lang.Host, errw io.Writer) int { return runFile(h, opts.files[0], errw) })
+	case "conform":
+		return p.conform()
 	case "test":
-		g := &lang.Goldens{Dirs: opts.files, Filter: opts.filter, Update: opts.update, Out: stdout, Exec: p.golden}
+		g := &lang.Goldens{Dirs: opts.files, Filter: opts.filter, Update: opts.rewrite, Out: stdout, Exec: p.golden}
 		return g.Run()
 	}
 	if opts.eval != "" {
@@ -176,16 +178,21 @@ const (
 	goldenSteps = 1e9
 )
 
+// bounded is the program with those bounds. It shares nothing that changes but the snapshots, which may be shared.
+func (p *program) bounded() *program {
+	b := *p
+	if b.opts.machine.MaxInsns == 0 {
+		b.opts.machine.MaxInsns = goldenInsns
+	}
+	if b.opts.maxSteps == 0 {
+		b.opts.maxSteps = goldenSteps
+	}
+	return &b
+}
+
 // golden runs one golden from scratch; its errors are part of its output.
 func (p *program) golden(path string, out io.Writer) int {
-	bounded := *p // shares nothing that changes but the snapshots, which may be shared
-	if bounded.opts.machine.MaxInsns == 0 {
-		bounded.opts.machine.MaxInsns = goldenInsns
-	}
-	if bounded.opts.maxSteps == 0 {
-		bounded.opts.maxSteps = goldenSteps
-	}
-	h := bounded.host(out, filepath.Dir(path))
+	h := p.bounded().host(out, filepath.Dir(path))
 	if filepath.Ext(path) != ".in" {
 		return runFile(h, path, out)
 	}

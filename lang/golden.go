@@ -22,11 +22,41 @@ import (
 type Goldens struct {
 	Dirs   []string // directories or single scripts
 	Filter *regexp.Regexp
-	Update bool
+	Update Update
 	Out    io.Writer
 	// Exec runs one golden from scratch and returns its exit status. It is called from several goroutines at once, each
 	// with its own machine.
 	Exec func(path string, out io.Writer) int
+}
+
+// Update says which .out files are rewritten. The zero value rewrites none.
+type Update string
+
+const (
+	UpdateNumbers   Update = "true"      // missing ones, and those in which only addresses, times and other numbers changed
+	UpdateStructure Update = "structure" // all
+)
+
+// Set makes an Update a boolean flag that may also be given as -update=structure.
+func (u *Update) Set(text string) error {
+	switch *u = Update(text); *u {
+	case UpdateNumbers, UpdateStructure:
+		return nil
+	case "false":
+		*u = ""
+		return nil
+	}
+	return fmt.Errorf("want -update or -update=structure")
+}
+
+// numbers are what another image or cost changes without changing what a golden says: decimal and hexadecimal numbers, bytes of
+// code, and the blanks that pad them.
+var numbers = regexp.MustCompile(`0x[0-9a-f]+|\b[0-9a-f]{2}\b|\b[0-9a-f]*[0-9][0-9a-f]*(\.[0-9]+)?`)
+
+// sameStructure tells whether two outputs differ in numbers only.
+func sameStructure(a, b string) bool {
+	plain := func(s string) string { return strings.Join(strings.Fields(numbers.ReplaceAllString(s, " # ")), " ") }
+	return plain(a) == plain(b)
 }
 
 // Result is what became of one golden.
@@ -111,15 +141,8 @@ func (g *Goldens) runOne(path string) Result {
 	}
 	outPath := goldenPath(path)
 	want, err := os.ReadFile(outPath)
-	if g.Update {
-		if err == nil && string(want) == got {
-			return res
-		}
-		if err := os.WriteFile(outPath, []byte(got), 0o644); err != nil {
-			res.Failed, res.Report = true, err.Error()+"\n"
-			return res
-		}
-		res.Report = "updated\n"
+	if g.Update != "" {
+		g.rewrite(&res, outPath, string(want), got, err == nil)
 		return res
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,6 +157,26 @@ func (g *Goldens) runOne(path string) Result {
 		res.Failed, res.Report = true, d
 	}
 	return res
+}
+
+// rewrite updates an .out file, and says how much of it changed.
+func (g *Goldens) rewrite(res *Result, path, want, got string, exists bool) {
+	switch {
+	case exists && want == got:
+		return
+	case !exists:
+		res.Report = "written\n"
+	case sameStructure(want, got):
+		res.Report = "updated: addresses and times only\n"
+	case g.Update == UpdateStructure:
+		res.Report = "updated: structure changed\n"
+	default:
+		res.Failed, res.Report = true, "structure changed (kscope test -update=structure accepts it)\n"+Diff(want, got)
+		return
+	}
+	if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+		res.Failed, res.Report = true, err.Error()+"\n"
+	}
 }
 
 // goldenPath is where a script's output is kept.

@@ -11,7 +11,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/*.out")
+var update = func() *Update {
+	u := new(Update)
+	flag.BoolFunc("update", "rewrite testdata/*.out; -update=structure accepts any change", u.Set)
+	return u
+}()
 
 // execGolden runs one file of testdata as the program would.
 func execGolden(path string, out io.Writer) int {
@@ -71,8 +75,17 @@ func TestGoldenRunner(t *testing.T) {
 	if status, got := run(&Goldens{Filter: regexp.MustCompile("good"), Exec: flaky}); status != ExitAssert || !strings.Contains(got, "two runs differ") {
 		t.Errorf("flaky: %d %q", status, got)
 	}
-	if status, _ := run(&Goldens{Update: true, Filter: regexp.MustCompile("new|bad")}); status != ExitOK {
-		t.Errorf("update: %d", status)
+	if status, got := run(&Goldens{Update: UpdateNumbers, Filter: regexp.MustCompile("new|bad")}); status != ExitAssert ||
+		!strings.Contains(got, "structure changed") || !strings.HasSuffix(got, "new.star: written\nFAIL: 1 of 2 goldens failed\n") {
+		t.Errorf("update: %d %s", status, got)
+	}
+	if status, got := run(&Goldens{Update: UpdateStructure, Filter: regexp.MustCompile("bad")}); status != ExitOK {
+		t.Errorf("update structure: %d %s", status, got)
+	}
+	write("new.out", "4\n")
+	if status, got := run(&Goldens{Update: UpdateNumbers, Filter: regexp.MustCompile("new")}); status != ExitOK ||
+		!strings.HasPrefix(got, "new.star: updated: addresses and times only\n") {
+		t.Errorf("update numbers: %d %s", status, got)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, "new.out")); string(data) != "3\n" {
 		t.Errorf("new.out = %q", data)

@@ -15,7 +15,11 @@ import (
 	"kscope/lang"
 )
 
-var update = flag.Bool("update", false, "rewrite the .out files")
+var update = func() *lang.Update {
+	u := new(lang.Update)
+	flag.BoolFunc("update", "rewrite the .out files and README's blocks; -update=structure accepts any change", u.Set)
+	return u
+}()
 
 // program builds kscope once for all tests: the goldens hold for the program itself, not for parts of it.
 func program(t *testing.T) string {
@@ -34,8 +38,8 @@ func program(t *testing.T) string {
 func TestGoldens(t *testing.T) {
 	exe := program(t)
 	args := []string{"test"}
-	if *update {
-		args = append(args, "-update")
+	if *update != "" {
+		args = append(args, "-update="+string(*update))
 	}
 	for _, procs := range []string{"", "1"} {
 		cmd := exec.Command(exe, append(args, ".")...)
@@ -140,13 +144,13 @@ func TestReadme(t *testing.T) {
 			want += part.prompt + string(text)
 		}
 		want += "```\n"
-		if *update {
+		if *update != "" {
 			readme = block.begins.ReplaceAllLiteral(readme, []byte(want))
 		} else if got := string(block.begins.Find(readme)); got != want {
 			t.Errorf("README.md differs (go test ./scripts -update):\n%s", lang.Diff(want, got))
 		}
 	}
-	if *update {
+	if *update != "" {
 		if err := os.WriteFile("../README.md", readme, 0o644); err != nil {
 			t.Fatal(err)
 		}

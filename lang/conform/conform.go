@@ -73,6 +73,30 @@ func Check(want, got string, rows []Hunk) (open, stale []Hunk) {
 	return open, stale
 }
 
+// Update is the file of rows for the present differences: the comment stays, and the reasons of rows at the same line; a new
+// difference gets the reason "?", which ParseRows refuses until somebody writes one.
+func Update(file, want, got string) string {
+	var b strings.Builder
+	reasons := map[int]string{}
+	for _, line := range splitLines(file) {
+		if rest, ok := strings.CutPrefix(line, "@"); ok {
+			num, reason, _ := strings.Cut(rest, " ")
+			if n, err := strconv.Atoi(num); err == nil {
+				reasons[n] = reason
+			}
+		} else if len(reasons) == 0 {
+			b.WriteString(line + "\n")
+		}
+	}
+	for _, h := range Compare(want, got) {
+		if h.Reason = reasons[h.Line]; h.Reason == "" {
+			h.Reason = "?"
+		}
+		b.WriteString(h.String())
+	}
+	return b.String()
+}
+
 // RowError is a fault of a file of rows.
 type RowError struct {
 	Line int
