@@ -61,8 +61,8 @@ func TestRows(t *testing.T) {
 	if open, _ := Check(want, "a\ny\nc\nd\ne\n", rows); len(open) != 1 {
 		t.Errorf("another line in an accepted place is accepted: %v", open)
 	}
-	updated := Update(text, "a\nb\nc\nd\nz\n", "a\nx\nc\nd\n")
-	if updated != "the comment\n@2 because\n-b\n+x\n@5 ?\n-z\n" {
+	updated := Update(text, "a\nb\nc\nz\nd\n", "a\nx\nc\nd\n")
+	if updated != "the comment\n@2 because\n-b\n+x\n@4 ?\n-z\n" {
 		t.Errorf("updated:\n%s", updated)
 	}
 	for _, bad := range []string{"@x why\n", "@0 why\n", "@3\n", "@3 ?\n", "@3 why\n?\n"} {
