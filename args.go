@@ -23,8 +23,7 @@ type options struct {
 	maxSteps uint64
 	eval     string
 	echo     bool
-	update   bool        // -update in any form
-	rewrite  lang.Update // which goldens it rewrites
+	update   lang.Update
 	filter   *regexp.Regexp
 	cpusSet  bool // --cpus was given
 }
@@ -74,11 +73,7 @@ func newFlags(o *options) *flag.FlagSet {
 		return nil
 	})
 	f.BoolVar(&o.echo, "echo", false, "print the statements of a session that is no terminal")
-	f.BoolFunc("update", "test: rewrite the .out files in which numbers changed; -update=structure: all", func(s string) error {
-		err := o.rewrite.Set(s)
-		o.update = o.rewrite != ""
-		return err
-	})
+	f.BoolFunc("update", "test: rewrite the .out files in which numbers changed; -update=structure: all", o.update.Set)
 	f.Func("run", "test: only goldens whose path matches `RE`", func(s string) (err error) {
 		o.filter, err = regexp.Compile(s)
 		return err

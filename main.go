@@ -42,7 +42,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	case "conform":
 		return p.conform()
 	case "test":
-		g := &lang.Goldens{Dirs: opts.files, Filter: opts.filter, Update: opts.rewrite, Out: stdout, Exec: p.golden}
+		g := &lang.Goldens{Dirs: opts.files, Filter: opts.filter, Update: opts.update, Out: stdout, Exec: p.golden}
 		return g.Run()
 	}
 	if opts.eval != "" {
