@@ -34,11 +34,11 @@ func (p *program) conform() int {
 		return fail(err)
 	}
 	text, err := os.ReadFile(rowsFile)
-	if err != nil && (!errors.Is(err, fs.ErrNotExist) || len(p.opts.files) == 3 && !p.opts.update) {
+	if err != nil && (!errors.Is(err, fs.ErrNotExist) || len(p.opts.files) == 3 && p.opts.update == "") {
 		return fail(err)
 	}
 	rows, err := conform.ParseRows(string(text))
-	if err != nil && !p.opts.update {
+	if err != nil && p.opts.update == "" {
 		return fail(fmt.Errorf("%s: %w", rowsFile, err))
 	}
 	got, status := p.transcript(script)
@@ -46,7 +46,7 @@ func (p *program) conform() int {
 		return status
 	}
 	open, stale := conform.Check(string(want), got, rows)
-	if p.opts.update {
+	if p.opts.update != "" {
 		if err := os.WriteFile(rowsFile, []byte(conform.Update(string(text), string(want), got)), 0o644); err != nil {
 			return fail(err)
 		}
