@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,6 +239,7 @@ func (b *builder) note(hash string) (string, error) {
 		return "", err
 	}
 	line, _, _ := strings.Cut(string(ver), "\n")
+	b.compareCompiler(line)
 	src := filepath.Join(b.cache, fmt.Sprintf("note.%d.S", os.Getpid()))
 	obj := strings.TrimSuffix(src, ".S") + ".o"
 	defer os.Remove(src)
@@ -255,6 +257,25 @@ func (b *builder) note(hash string) (string, error) {
 		return "", err
 	}
 	return obj, run(b.dir, "gcc", "-c", src, "-o", obj)
+}
+
+// compareCompiler warns when the present image comes from another compiler: its code, and with it every golden, will move.
+func (b *builder) compareCompiler(line string) {
+	gz, err := os.ReadFile(filepath.Join(b.dir, "vmlinux.elf.gz"))
+	if err != nil {
+		return
+	}
+	zr, err := gzip.NewReader(bytes.NewReader(gz))
+	if err != nil {
+		return
+	}
+	elf, err := io.ReadAll(zr)
+	if err != nil {
+		return
+	}
+	if _, old, err := guest.Note(elf); err == nil && old != line {
+		fmt.Fprintf(os.Stderr, "gen: warning: the image was built by %q, this is %q\n", old, line)
+	}
 }
 
 func (b *builder) link(out, plain string, objs []string, note string) error {

@@ -51,8 +51,11 @@ struct rq *__task_rq_lock(struct task_struct *p)
 /* Clocks of the CPUs differ by up to one slice, so a remote queue's clock may run backwards: it then stands still. */
 void update_rq_clock(struct rq *rq)
 {
-	s64 delta = sched_clock() - rq->clock;
+	s64 delta;
 
+	if (rq->clock_update_flags & RQCF_ACT_SKIP)
+		return;
+	delta = sched_clock() - rq->clock;
 	if (delta < 0)
 		return;
 	rq->clock += delta;
@@ -127,6 +130,9 @@ void check_preempt_curr(struct rq *rq, struct task_struct *p, int flags)
 		rq->curr->sched_class->check_preempt_curr(rq, p, flags);
 	else if (p->sched_class == &fair_sched_class)
 		resched_curr(rq);
+	/* A wake-up that leads to a switch at once has read the clock: that will do. */
+	if (rq->curr->on_rq && test_tsk_thread_flag(rq->curr, TIF_NEED_RESCHED))
+		rq->clock_update_flags |= RQCF_REQ_SKIP;
 }
 
 void set_task_cpu(struct task_struct *p, unsigned int new_cpu)
@@ -271,6 +277,7 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 	rcu_note_context_switch(sched_mode == SM_PREEMPT);
 	raw_spin_lock(&rq->__lock);
 	smp_mb();
+	rq->clock_update_flags <<= 1;
 	update_rq_clock(rq);
 	prev_state = READ_ONCE(prev->__state);
 	if (sched_mode != SM_PREEMPT && prev_state) {
@@ -283,6 +290,7 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 	next = pick_next_task(rq, prev);
 	clear_tsk_thread_flag(prev, TIF_NEED_RESCHED);
 	clear_preempt_need_resched();
+	rq->clock_update_flags = 0;
 	if (likely(prev != next)) {
 		rq->nr_switches++;
 		WRITE_ONCE(rq->curr, next);

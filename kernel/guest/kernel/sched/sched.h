@@ -22,6 +22,7 @@ struct rq {
 	int cpu;
 	bool online;
 	u64 nr_switches;
+	unsigned int clock_update_flags;	/* RQCF_* */
 	u64 clock, clock_task, clock_idle;
 	struct cfs_rq cfs;
 	struct task_struct *curr, *idle;
@@ -40,6 +41,8 @@ DECLARE_PER_CPU(struct rq, runqueues);
 #define task_of(e)	container_of(e, struct task_struct, se)
 #define cfs_rq_of(e)	((e)->cfs_rq)
 
+#define RQCF_REQ_SKIP	1	/* the next __schedule() need not read the clock again */
+#define RQCF_ACT_SKIP	2	/* this one need not */
 #define TASK_ON_RQ_QUEUED 1
 #define DEQUEUE_SLEEP	1
 #define ENQUEUE_WAKEUP	1
