@@ -24,12 +24,21 @@ func (sh *Shell) glob(f field) []string {
 	return names
 }
 
-// magic says that a field has unquoted pattern characters.
+// magic says that a field has unquoted pattern characters; a [ alone is none (glob_pattern_p in lib/glob/glob.c).
 func (f field) magic() bool {
+	open := false
 	for _, g := range f {
-		if !g.quoted && (strings.ContainsAny(g.s, "*?[") || strings.Contains(g.s, "(") && strings.ContainsAny(g.s, "+@!")) {
+		if g.quoted {
+			continue
+		}
+		if strings.ContainsAny(g.s, "*?") || strings.Contains(g.s, "(") && strings.ContainsAny(g.s, "+@!") {
 			return true
 		}
+		i := strings.IndexByte(g.s, '[')
+		if open && strings.Contains(g.s, "]") || i >= 0 && strings.Contains(g.s[i:], "]") {
+			return true
+		}
+		open = open || i >= 0
 	}
 	return false
 }

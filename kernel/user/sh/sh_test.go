@@ -42,6 +42,9 @@ func (noTracer) Fork(m *kernel.Machine) kernel.Part {
 func boot(t testing.TB, cfg kernel.Config) (*kernel.Machine, *user.Host) {
 	t.Helper()
 	cfg.Initrd = user.Initrd(sh.Files()...)
+	if cfg.MaxInsns == 0 {
+		cfg.MaxInsns = 2e9 // a guest that never ends must fail, not hang the tests
+	}
 	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
 		h, err := user.New(m)
 		if err != nil {
