@@ -29,13 +29,12 @@ struct hostcons {
 static ssize_t hostcons_write_iter(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct hostcons *hc = iocb->ki_filp->private_data;
-	char *buf = (char *)__get_free_page(GFP_KERNEL);
+	char *page = (char *)__get_free_page(GFP_KERNEL), little[128], *buf = page ? page : little;
+	size_t size = page ? CHUNK : sizeof(little);	/* a program must be able to say that memory is out */
 	ssize_t done = 0;
 
-	if (!buf)
-		return -ENOMEM;
 	while (iov_iter_count(from)) {
-		size_t n = copy_from_iter(buf, min_t(size_t, iov_iter_count(from), CHUNK), from);
+		size_t n = copy_from_iter(buf, min(iov_iter_count(from), size), from);
 		long ret;
 
 		if (!n) {
@@ -52,7 +51,8 @@ static ssize_t hostcons_write_iter(struct kiocb *iocb, struct iov_iter *from)
 			break;
 		cond_resched();
 	}
-	free_page((unsigned long)buf);
+	if (page)
+		free_page((unsigned long)page);
 	return done;
 }
 

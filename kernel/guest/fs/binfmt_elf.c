@@ -267,6 +267,9 @@ static int load_elf_binary(struct linux_binprm *bprm)
 			goto out;
 	}
 	e_entry = elf_ex->e_entry + l.load_bias;
+	retval = -EINVAL;
+	if (e_entry >= TASK_SIZE)	/* BAD_ADDR */
+		goto out;
 	retval = create_elf_tables(bprm, elf_ex, l.phdr_addr, e_entry);
 	if (retval < 0)
 		goto out;
