@@ -1,0 +1,480 @@
+package event
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Filter is an event's filter: a tree of comparisons, compiled to closures. See predicate_parse and parse_pred in
+// kernel/trace/trace_events_filter.c, whose errors, down to their odd errnos, are these.
+type Filter struct {
+	Text string
+	eval func(r *Record) bool
+}
+
+// Record is what a filter looks at.
+type Record struct {
+	Data []byte
+	CPU  int
+	Comm func() string       // of the current task, for the fields COMM and comm
+	Str  func(uint64) string // reads a string of the kernel or of the task's user space, for fields that are pointers; nil: none
+}
+
+// Match says whether a record passes.
+func (f *Filter) Match(r *Record) bool { return f.eval(r) }
+
+// FilterError is why a filter is none: Msg is Linux's text ("" where it has no text), Pos an offset in the filter, Errno what
+// the write returns.
+type FilterError struct {
+	Pos   int
+	Msg   string
+	Errno int
+}
+
+func (e *FilterError) Error() string {
+	if e.Msg == "" {
+		return "Error"
+	}
+	return e.Msg
+}
+
+// Report is what the filter file shows instead of the filter; see append_filter_err.
+func (e *FilterError) Report(text string) string {
+	if e.Msg == "" {
+		return text + "\nError: (0)\n"
+	}
+	return fmt.Sprintf("%s\n%s^\nparse_error: %s\n", text, strings.Repeat(" ", min(e.Pos, len(text))), e.Msg)
+}
+
+const (
+	eperm  = 1
+	enoent = 2
+	esrch  = 3
+	einval = 22
+)
+
+// The texts of FILT_ERR_….
+const (
+	errInvalidOp    = "Invalid operator"
+	errTooManyOpen  = "Too many '('"
+	errTooManyClose = "Too few '('"
+	errQuote        = "Missing matching quote"
+	errTooLong      = "Operand too long"
+	errWantString   = "Expecting string field"
+	errWantDigit    = "Expecting numeric field"
+	errFieldOp      = "Illegal operation for field type"
+	errNoField      = "Field not found"
+	errBadInt       = "Illegal integer value"
+	errTooManyPreds = "Too many terms in predicate expression"
+	errMeaningless  = "Meaningless filter expression"
+	errBadValue     = "Invalid value (did you forget quotes)?"
+	errNoFilter     = "No filter found"
+
+	// ErrSubsystem is what a system's filter leaves in the filters of events that it does not fit.
+	ErrSubsystem = "Couldn't find or set field in one of a subsystem's events"
+)
+
+// filterOps: the longer come first.
+var filterOps = [...]string{"~", "!=", "==", "<=", "<", ">=", ">", "&"}
+
+const maxOperand = 256 // MAX_FILTER_STR_VAL
+
+// token is a predicate or one of ( ) ! & |.
+type token struct {
+	kind byte // 'p': eval
+	eval func(r *Record) bool
+}
+
+type filterParser struct {
+	f    *Format
+	s    string
+	glob func(pattern, s string) bool
+	toks []token
+	at   int
+}
+
+// ParseFilter compiles a filter on events of format f. glob matches the operator ~.
+func ParseFilter(f *Format, text string, glob func(pattern, s string) bool) (*Filter, *FilterError) {
+	preds, err := countPreds(text)
+	if err != nil {
+		return nil, err
+	}
+	if preds == 0 {
+		return nil, &FilterError{Errno: einval}
+	}
+	p := &filterParser{f: f, s: text, glob: glob}
+	if err := p.scan(preds); err != nil {
+		return nil, err
+	}
+	return &Filter{Text: text, eval: p.or()}, nil
+}
+
+// countPreds is calc_stack: it counts the comparisons and finds unmatched quotes and parentheses.
+func countPreds(s string) (preds int, err *FilterError) {
+	inPred, open, quote, quoteAt := false, 0, byte(0), 0
+	var opens []int
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case isBlank(c):
+			continue
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+			continue
+		case c == '\'' || c == '"':
+			quote, quoteAt = c, i
+		case (c == '&' || c == '|') && i+1 < len(s) && s[i+1] == c:
+			inPred = false
+			continue
+		case c == '(':
+			inPred = false
+			open++
+			opens = append(opens, i)
+			continue
+		case c == ')':
+			inPred = false
+			if open == 0 {
+				return 0, &FilterError{i, errTooManyClose, eperm}
+			}
+			open--
+			opens = opens[:open]
+			continue
+		}
+		if !inPred {
+			preds++
+			inPred = true
+		}
+	}
+	switch {
+	case quote != 0:
+		return 0, &FilterError{quoteAt, errQuote, esrch}
+	case open != 0:
+		return 0, &FilterError{opens[0], errTooManyOpen, enoent}
+	}
+	return preds, nil
+}
+
+// scan is predicate_parse: it cuts the text into tokens.
+func (p *filterParser) scan(preds int) *FilterError {
+	s, i, n := p.s, 0, 0
+	pending := false
+	for {
+		for i < len(s) && isBlank(s[i]) {
+			i++
+		}
+		if i == len(s) {
+			break
+		}
+		if s[i] == '(' || s[i] == '!' && !(i+1 < len(s) && s[i+1] == '=') {
+			p.toks = append(p.toks, token{kind: s[i]})
+			i++
+			continue
+		}
+		if n >= preds {
+			return &FilterError{i, errTooManyPreds, einval}
+		}
+		eval, length, err := p.pred(s[i:], i)
+		if err != nil {
+			return err
+		}
+		p.toks = append(p.toks, token{'p', eval})
+		n++
+		i += length
+		if i, pending, err = p.behind(i); err != nil {
+			return err
+		}
+	}
+	switch {
+	case pending:
+		return &FilterError{len(s), errMeaningless, einval}
+	case n == 0:
+		return &FilterError{len(s), errNoFilter, einval}
+	}
+	return nil
+}
+
+// behind takes what may follow a comparison: closing parentheses and one && or ||.
+func (p *filterParser) behind(i int) (at int, pending bool, err *FilterError) {
+	s := p.s
+	for {
+		for i < len(s) && isBlank(s[i]) {
+			i++
+		}
+		switch {
+		case i == len(s):
+			return i, false, nil
+		case s[i] == ')':
+			p.toks = append(p.toks, token{kind: ')'})
+			i++
+		case (s[i] == '&' || s[i] == '|') && i+1 < len(s) && s[i+1] == s[i]:
+			p.toks = append(p.toks, token{kind: s[i]})
+			return i + 2, true, nil
+		default:
+			return i, false, &FilterError{i, errTooManyPreds, eperm}
+		}
+	}
+}
+
+// The tree: or, and, not, in order of binding. The tokens are known to fit.
+func (p *filterParser) next(kind byte) bool {
+	if p.at < len(p.toks) && p.toks[p.at].kind == kind {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *filterParser) or() func(r *Record) bool {
+	x := p.and()
+	for p.next('|') {
+		a, b := x, p.and()
+		x = func(r *Record) bool { return a(r) || b(r) }
+	}
+	return x
+}
+
+func (p *filterParser) and() func(r *Record) bool {
+	x := p.not()
+	for p.next('&') {
+		a, b := x, p.not()
+		x = func(r *Record) bool { return a(r) && b(r) }
+	}
+	return x
+}
+
+func (p *filterParser) not() func(r *Record) bool {
+	if p.next('!') {
+		x := p.not()
+		return func(r *Record) bool { return !x(r) }
+	}
+	if p.next('(') {
+		x := p.or()
+		p.next(')')
+		return x
+	}
+	if p.at < len(p.toks) {
+		if t := p.toks[p.at]; t.kind == 'p' {
+			p.at++
+			return t.eval
+		}
+	}
+	return func(*Record) bool { return true }
+}
+
+// pred is parse_pred: one comparison at the start of s, which begins at offset base. Its errors point one further than the
+// text that they are about, as Linux's do.
+func (p *filterParser) pred(s string, base int) (eval func(r *Record) bool, n int, err *FilterError) {
+	fail := func(i int, msg string) (func(r *Record) bool, int, *FilterError) {
+		return nil, 0, &FilterError{base + i + 1, msg, einval}
+	}
+	i := 0
+	for i < len(s) && (isAlnum(s[i]) || s[i] == '_') {
+		i++
+	}
+	if i == 0 {
+		return nil, 0, &FilterError{Errno: eperm}
+	}
+	field, ok := p.field(s[:i])
+	if !ok {
+		return fail(i, errNoField)
+	}
+	if strings.HasPrefix(s[i:], ".ustring") {
+		i += len(".ustring")
+		field.pointer = field.pointer || !field.text
+		field.text = true
+	}
+	i = skipBlanks(s, i)
+	op := ""
+	for _, o := range filterOps {
+		if strings.HasPrefix(s[i:], o) {
+			op = o
+			break
+		}
+	}
+	if op == "" {
+		return fail(i, errInvalidOp)
+	}
+	i = skipBlanks(s, i+len(op))
+	switch {
+	case i < len(s) && (s[i] == '\'' || s[i] == '"'):
+		switch {
+		case op != "~" && op != "==" && op != "!=":
+			return fail(i, errFieldOp)
+		case !field.text:
+			return fail(i, errWantDigit)
+		}
+		end := strings.IndexByte(s[i+1:], s[i])
+		if end < 0 {
+			return fail(len(s), errQuote)
+		}
+		if end >= maxOperand {
+			return fail(i+1+end, errTooLong)
+		}
+		return p.textPred(field, op, s[i+1:i+1+end]), i + 1 + end + 1, nil
+	case i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '-'):
+		start := i
+		switch {
+		case field.text:
+			return fail(i, errWantString)
+		case op == "~":
+			return fail(i, errFieldOp)
+		}
+		for i++; i < len(s) && isAlnum(s[i]); i++ {
+		}
+		x, ok := parseNumber(s[start:i], field.signed)
+		if !ok {
+			return fail(start, errBadInt)
+		}
+		return numPred(field, op, x), i, nil
+	}
+	return fail(i, errBadValue)
+}
+
+// filterField is a field that a filter may name: one of the event's, or CPU, COMM, comm.
+type filterField struct {
+	*Field
+	text, pointer, dynamic bool
+	cpu, comm              bool
+	signed                 bool
+}
+
+func (p *filterParser) field(name string) (x filterField, ok bool) {
+	f, ok := p.f.Field(name)
+	switch {
+	case ok:
+		x = filterField{Field: f, signed: f.Signed, dynamic: strings.HasPrefix(f.Type, "__data_loc ")}
+		x.text = strings.HasPrefix(strings.TrimPrefix(f.Type, "__data_loc "), "char[")
+		if f.Type == "char *" || f.Type == "const char *" {
+			x.text, x.pointer = true, true
+		}
+		return x, true
+	case name == "CPU" || name == "cpu":
+		return filterField{cpu: true, signed: true}, true
+	case name == "COMM" || name == "comm":
+		return filterField{comm: true, text: true}, true
+	}
+	return x, false
+}
+
+func (p *filterParser) textPred(f filterField, op, want string) func(r *Record) bool {
+	get := f.string
+	switch op {
+	case "~":
+		glob := p.glob
+		return func(r *Record) bool { return glob(want, get(r)) }
+	case "!=":
+		return func(r *Record) bool { return get(r) != want }
+	}
+	return func(r *Record) bool { return get(r) == want }
+}
+
+// string reads a text field of a record.
+func (f filterField) string(r *Record) string {
+	if f.comm {
+		if r.Comm == nil {
+			return ""
+		}
+		return r.Comm()
+	}
+	switch {
+	case f.pointer:
+		if v, ok := f.Decode(r.Data); ok && r.Str != nil {
+			return r.Str(v.Num)
+		}
+		return ""
+	case f.dynamic:
+		if f.Offset+4 > len(r.Data) {
+			return ""
+		}
+		loc := u32(r.Data[f.Offset:])
+		at, n := int(loc&0xffff), int(loc>>16)
+		if at+n > len(r.Data) {
+			return ""
+		}
+		return cString(r.Data[at : at+n])
+	}
+	v, _ := f.Decode(r.Data)
+	return v.Text
+}
+
+func numPred(f filterField, op string, want uint64) func(r *Record) bool {
+	get := func(r *Record) uint64 {
+		if f.cpu {
+			return uint64(r.CPU)
+		}
+		v, _ := f.Decode(r.Data)
+		return v.Num
+	}
+	if !f.cpu && f.Size < 8 { // the operand is cast to the field's type
+		want <<= 64 - 8*f.Size
+		if f.signed {
+			want = uint64(int64(want) >> (64 - 8*f.Size))
+		} else {
+			want >>= 64 - 8*f.Size
+		}
+	}
+	less := func(a, b uint64) bool { return a < b }
+	if f.signed {
+		less = func(a, b uint64) bool { return int64(a) < int64(b) }
+	}
+	switch op {
+	case "==":
+		return func(r *Record) bool { return get(r) == want }
+	case "!=":
+		return func(r *Record) bool { return get(r) != want }
+	case "<":
+		return func(r *Record) bool { return less(get(r), want) }
+	case "<=":
+		return func(r *Record) bool { return !less(want, get(r)) }
+	case ">":
+		return func(r *Record) bool { return less(want, get(r)) }
+	case ">=":
+		return func(r *Record) bool { return !less(get(r), want) }
+	}
+	return func(r *Record) bool { return get(r)&want != 0 }
+}
+
+// parseNumber is kstrtoll or kstrtoull with base 0.
+func parseNumber(s string, signed bool) (uint64, bool) {
+	if strings.ContainsRune(s, '_') {
+		return 0, false
+	}
+	base := s
+	if rest, neg := strings.CutPrefix(s, "-"); neg {
+		if !signed {
+			return 0, false
+		}
+		base = rest
+	}
+	digits, radix := base, 10
+	switch {
+	case strings.HasPrefix(base, "0x") || strings.HasPrefix(base, "0X"):
+		digits, radix = base[2:], 16
+	case len(base) > 1 && base[0] == '0':
+		digits, radix = base[1:], 8
+	}
+	x, err := strconv.ParseUint(digits, radix, 64)
+	if err != nil || signed && x > 1<<63-1 {
+		return 0, false
+	}
+	if base != s {
+		x = -x
+	}
+	return x, true
+}
+
+func skipBlanks(s string, i int) int {
+	for i < len(s) && isBlank(s[i]) {
+		i++
+	}
+	return i
+}
+
+func isBlank(c byte) bool { return c == ' ' || c >= 9 && c <= 13 }
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

@@ -1,0 +1,103 @@
+package event
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var switchFormat = Format{System: "sched", Name: "sched_switch", ID: 314, Fields: []Field{
+	{"char[16]", "prev_comm", 8, 16, true}, {"pid_t", "prev_pid", 24, 4, true}, {"int", "prev_prio", 28, 4, true},
+	{"long", "prev_state", 32, 8, true}, {"char[16]", "next_comm", 40, 16, true}, {"pid_t", "next_pid", 56, 4, true},
+	{"int", "next_prio", 60, 4, true}}}
+
+var openatFormat = Format{System: "syscalls", Name: "sys_enter_openat", ID: 654, Fields: []Field{
+	{"int", "__syscall_nr", 8, 4, true}, {"int", "dfd", 16, 8, false}, {"const char *", "filename", 24, 8, false},
+	{"int", "flags", 32, 8, false}, {"umode_t", "mode", 40, 8, false}}}
+
+func glob(pattern, s string) bool {
+	ok, _ := path.Match(pattern, s)
+	return ok
+}
+
+// TestFilterTruth holds every filter of oracle f-events against what Linux made of it: errno, and what the file then shows.
+func TestFilterTruth(t *testing.T) {
+	raw, err := os.ReadFile("../../../shared/oracle/truth/f-events.out")
+	if err != nil {
+		t.Skip("needs the oracle's transcripts beside the repository: ", err)
+	}
+	errnos := map[int]string{eperm: "Operation not permitted", enoent: "No such file or directory", esrch: "No such process", einval: "Invalid argument"}
+	blocks := regexp.MustCompile(`(?m)^\$ `).Split(string(raw), -1)
+	row := regexp.MustCompile(`^([fb]) (\S+) (?:'([^\n]*)'|"([^\n]*)") ?\n\[[^\n]*\]\n(?:[^\n]*write error: ([^\n]*)\n  exit 1\n)?`)
+	n := 0
+	for _, b := range blocks {
+		m := row.FindStringSubmatch(b)
+		if m == nil {
+			continue
+		}
+		n++
+		f := &switchFormat
+		if m[2] != "sched/sched_switch" {
+			f = &openatFormat
+		}
+		text, rest := strings.TrimSpace(m[3]+m[4]), b[len(m[0]):]
+		if text == "0" {
+			continue
+		}
+		got, errno := "", ""
+		if x, err := ParseFilter(f, text, glob); err != nil {
+			got, errno = err.Report(text), errnos[err.Errno]
+		} else {
+			got = x.Text
+		}
+		if errno != m[5] || !strings.HasPrefix(rest, got+"\n") {
+			t.Errorf("%q: %q %q; Linux %q %q", text, errno, got, m[5], rest)
+		}
+	}
+	if n < 50 {
+		t.Errorf("only %d filters", n)
+	}
+}
+
+// TestFilterMatch: a row is a filter and whether it lets the record pass.
+func TestFilterMatch(t *testing.T) {
+	d := make([]byte, 64)
+	Header{Type: 314, PID: 7}.Put(d)
+	copy(d[8:], "bash")
+	copy(d[40:], "swapper/1")
+	for name, x := range map[string]uint64{"prev_pid": 7, "prev_prio": 120, "prev_state": 1, "next_pid": ^uint64(0), "next_prio": 100} {
+		f, _ := switchFormat.Field(name)
+		f.Encode(d, x)
+	}
+	r := &Record{Data: d, CPU: 2, Comm: func() string { return "bash" }}
+	for text, want := range map[string]bool{
+		"prev_pid == 7": true, "prev_pid != 7": false, "prev_pid == 0x7": true, "prev_pid > 6 && prev_pid < 8": true, "prev_pid >= 8": false,
+		"prev_pid <= 7 || next_pid == 3": true, "next_pid == -1": true, "next_pid < 0": true, "prev_state & 0x1": true, "prev_state & 2": false,
+		`prev_comm == "bash"`: true, `prev_comm != "bash"`: false, `next_comm ~ "swapper/*"`: true, `COMM == "bash"`: true, "CPU == 2": true,
+		"!(prev_pid == 7)": false, "!prev_pid == 8": true, "(prev_pid == 1 || prev_pid == 7) && !(prev_prio > 200)": true,
+		"prev_pid == 1 && prev_pid == 2 || prev_pid == 7": true, "common_pid == 7 && common_type == 314": true, "prev_pid == 4294967303": true,
+	} {
+		f, err := ParseFilter(&switchFormat, text, glob)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if f.Match(r) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	for _, s := range []string{"prev_pid == 1", "(a&&b)||!c", `prev_comm ~ "x*"`, "()", "!!!", "((", "'"} {
+		f.Add(s)
+	}
+	d := make([]byte, 64)
+	f.Fuzz(func(t *testing.T, s string) {
+		if x, err := ParseFilter(&switchFormat, s, glob); err == nil {
+			x.Match(&Record{Data: d})
+		} else {
+			err.Report(s)
+		}
+	})
+}
