@@ -1,0 +1,169 @@
+// Package kprobe is kprobes, kretprobes and the events of kprobe_events on the bytes of a kernel.Machine.
+//
+// Main types: [Kprobes] (one per machine), [Probe] (Linux's struct kprobe), [Ret] (struct kretprobe) with its [Instance]s,
+// [Event] (a line of kprobe_events: struct trace_kprobe), [Program] (a fetch argument), [Hit] (what a handler sees).
+//
+// The flow:
+//
+//  1. Register checks a place (place.go: boundaries, blacklist) and makes it a site. At a function's call of __fentry__ the
+//     site is a function of one ftrace op with all registers (gate kprobe_ftrace_handler); elsewhere it is an int3 and a
+//     copy of the instruction in a slot of shadow RAM (slot.go, insn.go).
+//  2. Enable arms the site: the op's filter changes, or a one-byte poke is queued at the text patcher (site.go).
+//  3. A CPU that runs into the int3 comes to trap (step.go): pre handlers, then the copy with TF set; at the #DB the
+//     registers are fixed up for what the copy did at the wrong address, post handlers run, and the CPU goes on.
+//  4. A kretprobe's handler at entry puts the address of arch_rethook_trampoline into the return slot and an Instance on the
+//     task's list; the trampoline, a jump to a gate, gives the true address back (ret.go).
+//  5. Lines of kprobe_events become events (line.go, arg.go: the parser; fetch.go: the programs; event.go: records and text;
+//     files.go: the rows of tracefs).
+//
+// Zero effect: the int3 counts as the instruction that it stands for (kernel.VCPU.Uncount), slots are shadow text, which no
+// interrupt or slice end comes into, and hijacked return addresses are hidden from StateHash (kernel.Machine.Disguise).
+//
+// All of it belongs to the machine's goroutine. A fork of the machine gets copies of everything; Go handlers are shared and
+// find their machine in the Hit.
+package kprobe
+
+import (
+	"fmt"
+
+	"kscope/ftrace"
+	"kscope/kernel"
+)
+
+// Kprobes are the probes of one machine.
+type Kprobes struct {
+	m *kernel.Machine
+	t *ftrace.Tracer
+
+	sites  map[uint64]*site
+	list   []*site // as kprobes/list shows them
+	op     *ftrace.Ops
+	armed  int // sites in op's filter
+	slots  slots
+	bounds map[uint64][]uint16 // of functions by address: offsets of instructions
+	black  []area
+	busy   []bool // by CPU: a handler runs; hits are then only counted
+	steps  []step // by CPU: the copy that runs out of line
+	off    bool   // debug switch: no site is armed
+
+	tramp uint64 // arch_rethook_trampoline
+	tasks map[uint64]*retStack
+	lay   layout
+
+	events []*Event // in order of definition
+	groups []*group // one per event name
+	nextID uint16
+	warned func(text string) // what Linux says in dmesg
+}
+
+// New adds kprobes to a traced machine that has not booted yet.
+func New(m *kernel.Machine) (*Kprobes, error) {
+	t, ok := ftrace.Of(m)
+	if !ok {
+		return nil, fmt.Errorf("kprobe: the machine has no tracer: %w", kernel.ENODEV)
+	}
+	k := &Kprobes{m: m, t: t, sites: map[uint64]*site{}, bounds: map[uint64][]uint16{}, tasks: map[uint64]*retStack{}, nextID: firstID}
+	k.op = &ftrace.Ops{Name: "kprobe", Gate: "kprobe_ftrace_handler", Regs: true, Filter: ftrace.NewHash()}
+	var err error
+	if k.lay, err = newLayout(m); err != nil {
+		return nil, err
+	}
+	k.black = blacklist(m.Symbols())
+	k.steps = make([]step, m.NumCPU())
+	k.attach()
+	for i := range files {
+		t.FS().AddFile(&files[i])
+	}
+	m.Attach(k)
+	return k, nil
+}
+
+// Of finds the kprobes that New attached to m.
+func Of(m *kernel.Machine) (*Kprobes, bool) { return kernel.PartOf[*Kprobes](m) }
+
+// Machine is the machine that is probed.
+func (k *Kprobes) Machine() *kernel.Machine { return k.m }
+
+// Tracer is the tracer that the events go to.
+func (k *Kprobes) Tracer() *ftrace.Tracer { return k.t }
+
+// attach binds the probes to their machine.
+func (k *Kprobes) attach() {
+	k.busy = make([]bool, k.m.NumCPU())
+	k.op.Call = k.ftraceHit
+	k.m.RegisterGate("kprobe_ftrace_handler", k.t.Sites().GateOwn)
+	k.m.RegisterGate("arch_rethook_trampoline_callback", k.gateReturn)
+	k.m.RegisterGate("user_task_exit", k.taskExit)
+	k.m.OwnTrap("kprobe", k.trap)
+	k.m.Disguise(k.disguise)
+	u := k.m.Unwinder()
+	next := u.RetAddr
+	u.RetAddr = func(ra, slot uint64) uint64 { return k.trueReturn(ra, slot, next) }
+}
+
+// Fork copies the probes for a copy of the machine: kernel.Part. The tracer, which was attached first, has been copied.
+func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
+	t, ok := ftrace.Of(m)
+	if !ok {
+		panic("BUG: kprobe: the copy of the machine has no tracer")
+	}
+	n := &Kprobes{}
+	*n = *k
+	n.m, n.t, n.warned = m, t, nil
+	n.op = t.Sites().ForkOf(k.op)
+	n.slots = k.slots.fork()
+	n.steps = append([]step(nil), k.steps...)
+	n.forkProbes(k)
+	n.attach()
+	return n
+}
+
+// forkProbes copies sites, probes, instances and events.
+func (n *Kprobes) forkProbes(k *Kprobes) {
+	c := copier{k: n, probes: map[*Probe]*Probe{}, rets: map[*Ret]*Ret{}, events: map[*Event]*Event{}}
+	n.sites, n.list = make(map[uint64]*site, len(k.sites)), nil
+	for _, s := range k.list {
+		n.list = append(n.list, c.site(s))
+		n.sites[s.addr] = n.list[len(n.list)-1]
+	}
+	for i := range n.steps {
+		if s := n.steps[i].site; s != nil {
+			n.steps[i].site = n.sites[s.addr]
+		}
+	}
+	n.tasks = make(map[uint64]*retStack, len(k.tasks))
+	for task, s := range k.tasks {
+		r := &retStack{task: s.task, pid: s.pid}
+		for _, in := range s.list {
+			r.list = append(r.list, c.instance(in))
+		}
+		n.tasks[task] = r
+	}
+	n.events, n.groups = nil, nil
+	for _, g := range k.groups {
+		n.groups = append(n.groups, c.group(g))
+	}
+	for _, e := range k.events {
+		n.events = append(n.events, c.event(e))
+	}
+}
+
+// copier remembers what has been copied.
+type copier struct {
+	k      *Kprobes
+	probes map[*Probe]*Probe
+	rets   map[*Ret]*Ret
+	events map[*Event]*Event
+}
+
+// Copy gives a probe's copy in a fork of its machine.
+func (k *Kprobes) Copy(p *Probe) *Probe {
+	if s := k.sites[p.Addr]; s != nil {
+		for _, c := range s.probes {
+			if c.serial == p.serial {
+				return c
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package kprobe
+
+import (
+	"testing"
+
+	"kscope/ftrace"
+	"kscope/kernel"
+)
+
+// snaps is shared by the tests so that each configuration boots once.
+var snaps kernel.Snapshots
+
+// boot gives a fork of a booted machine with kprobes.
+func boot(tb testing.TB, cfg kernel.Config) *Kprobes {
+	tb.Helper()
+	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
+		for _, g := range m.Gates() {
+			if g == "user_task_exec" {
+				m.RegisterGate(g, func(*kernel.VCPU) uint64 { return 0 })
+			}
+		}
+		if _, err := ftrace.New(m); err != nil {
+			return err
+		}
+		_, err := New(m)
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	k, ok := Of(m)
+	if !ok {
+		tb.Fatal("the kprobes did not follow the fork")
+	}
+	return k
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// work makes the guest open, write, read and close a file.
+func work(tb testing.TB, k *Kprobes) {
+	tb.Helper()
+	must(tb, k.m.WriteFile("/file", []byte("guest\n"), false))
+	got, err := k.m.ReadFile("/file")
+	if must(tb, err); string(got) != "guest\n" {
+		tb.Fatalf("/file: %q", got)
+	}
+}
+
+// do runs fn as a request of the host, so that pokes are flushed.
+func (k *Kprobes) do(tb testing.TB, fn func() error) {
+	tb.Helper()
+	must(tb, k.m.Do("test", func(*kernel.VCPU) error { return fn() }))
+}
+
+// addr finds a symbol.
+func (k *Kprobes) addr(tb testing.TB, name string) uint64 {
+	tb.Helper()
+	a, err := k.m.Symbols().Resolve(name)
+	must(tb, err)
+	return a
+}

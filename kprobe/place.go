@@ -1,0 +1,171 @@
+package kprobe
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"kscope/kernel"
+	"kscope/kernel/x86"
+)
+
+// area is a range of text that is not probed.
+type area struct {
+	lo, hi uint64
+	why    string
+}
+
+// blacklist lists what the guest keeps free of probes: see kprobe_blacklist in kernel/kprobes.c and arch_populate_kprobe_blacklist.
+func blacklist(syms *kernel.Symbols) []area {
+	var out []area
+	add := func(from, to, why string) {
+		lo, ok1 := syms.Lookup(from)
+		hi, ok2 := syms.Lookup(to)
+		if ok1 && ok2 && lo < hi {
+			out = append(out, area{lo, hi, why})
+		}
+	}
+	add("__noinstr_text_start", "__noinstr_text_end", "noinstr")
+	add("__entry_text_start", "__entry_text_end", "entry code")
+	add("__kprobes_text_start", "__kprobes_text_end", "__kprobes")
+	add("_sinittext", "_einittext", "init code")
+	return out
+}
+
+// Blocked lists the ranges of the blacklist as debugfs's kprobes/blacklist does: one line for each function.
+func (k *Kprobes) Blocked() string {
+	var b []byte
+	for _, s := range k.m.Symbols().Glob("*", "tTwW") {
+		if s.Size != 0 && k.blocked(s.Addr) != "" {
+			b = fmt.Appendf(b, "0x%016x-0x%016x\t%s\n", s.Addr, s.Addr+s.Size, s.Name)
+		}
+	}
+	return string(b)
+}
+
+// blocked says why an address is not probed; "" when it may be.
+func (k *Kprobes) blocked(addr uint64) string {
+	for _, a := range k.black {
+		if a.lo <= addr && addr < a.hi {
+			return a.why
+		}
+	}
+	switch s, _ := k.m.Symbols().At(addr); {
+	case s.Section == ".shadow":
+		return "a trampoline"
+	case s.Section == ".gates" || k.m.VCPU(0).Gate(addr):
+		return "a gate"
+	case s.Name == "ftrace_caller" || s.Name == "ftrace_regs_caller" || s.Name == "ftrace_stub" || s.Name == "__fentry__":
+		return "ftrace's own"
+	}
+	return ""
+}
+
+// PlaceError says why an address cannot be probed. Err is what Linux answers.
+type PlaceError struct {
+	Addr uint64
+	Why  string
+	Err  kernel.Errno
+}
+
+func (e *PlaceError) Error() string {
+	return fmt.Sprintf("cannot probe %#x: %s: %v", e.Addr, e.Why, e.Err)
+}
+func (e *PlaceError) Unwrap() error { return e.Err }
+
+// check is check_kprobe_address_safe and can_probe.
+func (k *Kprobes) check(addr uint64) error {
+	s, off := k.m.Symbols().At(addr)
+	switch {
+	case s.Name == "":
+		return &PlaceError{addr, "it is in no function", kernel.ENOENT}
+	case !s.Text():
+		return &PlaceError{addr, "it is data, not code", kernel.EINVAL}
+	}
+	if why := k.blocked(addr); why != "" {
+		return &PlaceError{addr, why + " is not probed", kernel.EINVAL}
+	}
+	if k.inSite(addr) {
+		return &PlaceError{addr, "it is within a function's call of __fentry__", kernel.EILSEQ}
+	}
+	if k.inJumpLabel(addr) {
+		return &PlaceError{addr, "it is a jump label", kernel.EINVAL}
+	}
+	if _, ok := slices.BinarySearch(k.Boundaries(s), uint16(off)); !ok || off > 0xffff {
+		return &PlaceError{addr, "it is not an instruction boundary", kernel.EILSEQ}
+	}
+	return nil
+}
+
+// inSite says whether addr is behind the first byte of a call site.
+func (k *Kprobes) inSite(addr uint64) bool {
+	for i := uint64(1); i < 5; i++ {
+		if _, ok := k.t.Sites().At(addr - i); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// inJumpLabel says whether addr is within an instruction that static keys patch: struct jump_entry holds the distance from
+// itself to the code in its first word (include/linux/jump_label.h).
+func (k *Kprobes) inJumpLabel(addr uint64) bool {
+	const entrySize = 16
+	lo, ok1 := k.m.Symbols().Lookup("__start___jump_table")
+	hi, ok2 := k.m.Symbols().Lookup("__stop___jump_table")
+	if !ok1 || !ok2 {
+		return false
+	}
+	b := make([]byte, hi-lo)
+	if k.m.Read(lo, b) != nil {
+		return false
+	}
+	for i := 0; i+entrySize <= len(b); i += entrySize {
+		code := lo + uint64(i) + uint64(int64(int32(binary.LittleEndian.Uint32(b[i:]))))
+		if code <= addr && addr < code+5 {
+			return true
+		}
+	}
+	return false
+}
+
+// Boundaries are the offsets at which a function's instructions begin, as decoded from its first byte on.
+func (k *Kprobes) Boundaries(s kernel.Sym) []uint16 {
+	if b, ok := k.bounds[s.Addr]; ok {
+		return b
+	}
+	text := make([]byte, min(s.Size, 0xffff))
+	if k.original(s.Addr, text) != nil {
+		return nil
+	}
+	var out []uint16
+	for off := 0; off < len(text); {
+		_, n, err := x86.Disasm(text[off:min(off+15, len(text))], s.Addr+uint64(off), nil)
+		if err != nil {
+			break
+		}
+		out = append(out, uint16(off))
+		off += n
+	}
+	k.bounds[s.Addr] = out
+	return out
+}
+
+// original reads text as it is without int3s; see recover_probed_instruction.
+func (k *Kprobes) original(addr uint64, b []byte) error {
+	n := len(b)
+	for k.m.Read(addr, b[:n]) != nil { // the end of the text may be near
+		if n--; n == 0 {
+			return kernel.EFAULT
+		}
+	}
+	clear(b[n:])
+	for i := range b[:n] {
+		if b[i] == int3 {
+			if s := k.sites[addr+uint64(i)]; s != nil && !s.ftrace {
+				b[i] = s.insn.bytes[0]
+			}
+		}
+	}
+	return nil
+}

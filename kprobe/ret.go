@@ -1,0 +1,306 @@
+package kprobe
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"kscope/kernel"
+	"kscope/kernel/x86"
+)
+
+// Ret is a kretprobe: Linux's struct kretprobe. At entry it takes an Instance from its pool and hides the return address;
+// at return it gives both back.
+//
+//	guest stack                           list of the task (retStack)
+//	slot  -> arch_rethook_trampoline      Instance{Addr, Slot, ...}   newest last
+//
+// arch_rethook_trampoline is one jump in shadow text to the gate arch_rethook_trampoline_callback, so that it touches
+// neither registers nor stack. function_graph does the same with return_to_handler: whichever runs later at a function's
+// entry finds the other's trampoline in the slot, keeps it as the return address, and returns to it first.
+type Ret struct {
+	Entry     func(h *Hit) bool // may be nil; false: this call is not followed
+	Return    func(h *Hit)
+	MaxActive int // 0: max(10, 2*CPUs)
+
+	Entries  uint64 // calls seen: Returns + in flight + Missed + Dropped
+	Returns  uint64
+	NoFree   uint64 // calls without a free instance: Linux's rp->nmissed
+	Refused  uint64 // calls that Entry did not want
+	Dropped  uint64 // instances recycled when their task died, or whose stack was thrown away
+	InFlight int
+
+	Probe Probe // at the function's entry
+}
+
+// Missed are the calls whose return was not seen for want of an instance, or since the entry was hit within a handler.
+func (r *Ret) Missed() uint64 { return r.NoFree + r.Probe.Missed }
+
+// Instance is a call that has not returned: Linux's struct kretprobe_instance.
+type Instance struct {
+	Ret  *Ret   // nil once its kretprobe is gone
+	Addr uint64 // the return address
+	Slot uint64 // where it was
+	Time uint64 // of entry
+	Task kernel.TaskInfo
+	Data any // of the handlers
+}
+
+// retStack is a task's list: its rethooks.
+type retStack struct {
+	task uint64
+	pid  int
+	list []*Instance
+}
+
+const (
+	minActive  = 10
+	maxActive  = 4096 // KRETPROBE_MAXACTIVE_MAX
+	rethookSym = "arch_rethook_trampoline"
+)
+
+// RegisterRet puts a kretprobe at r.Probe.Addr, disabled.
+func (k *Kprobes) RegisterRet(r *Ret) error {
+	if _, off := k.m.Symbols().At(r.Probe.Addr); off != 0 {
+		return &PlaceError{r.Probe.Addr, "a kretprobe is at a function's entry", kernel.EINVAL}
+	}
+	if r.MaxActive <= 0 {
+		r.MaxActive = max(minActive, 2*k.m.NumCPU())
+	}
+	if err := k.buildTrampoline(); err != nil {
+		return err
+	}
+	r.Probe.ret, r.Probe.Pre = r, enterRet
+	return k.Register(&r.Probe)
+}
+
+// UnregisterRet takes it out. Calls in flight return through the trampoline all the same, without its handler.
+func (k *Kprobes) UnregisterRet(r *Ret) error {
+	if err := k.Unregister(&r.Probe); err != nil {
+		return err
+	}
+	for _, s := range k.tasks {
+		for _, in := range s.list {
+			if in.Ret == r {
+				in.Ret = nil
+			}
+		}
+	}
+	r.InFlight = 0
+	return nil
+}
+
+// Holders are the calls in flight of one kretprobe, by pid.
+func (k *Kprobes) Holders(r *Ret) []*Instance {
+	var out []*Instance
+	for _, s := range k.tasks {
+		for _, in := range s.list {
+			if in.Ret == r {
+				out = append(out, in)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *Instance) int {
+		if a.Task.Pid != b.Task.Pid {
+			return a.Task.Pid - b.Task.Pid
+		}
+		return int(int64(b.Slot) - int64(a.Slot))
+	})
+	return out
+}
+
+func (k *Kprobes) buildTrampoline() error {
+	if k.tramp != 0 {
+		return nil
+	}
+	gate, ok := k.m.Symbols().Lookup("arch_rethook_trampoline_callback")
+	if !ok {
+		return kernel.ENODEV
+	}
+	va, err := k.m.ShadowAlloc(5, rethookSym)
+	if err != nil {
+		return err
+	}
+	b := [5]byte{0xe9}
+	binary.LittleEndian.PutUint32(b[1:], uint32(gate-va-5))
+	k.m.ShadowWrite(va, b[:])
+	k.tramp = va
+	return nil
+}
+
+// stack is the list of the task that runs on c.
+func (k *Kprobes) stack(task uint64, pid int) *retStack {
+	s := k.tasks[task]
+	switch {
+	case s == nil:
+		s = &retStack{task: task, pid: pid}
+		k.tasks[task] = s
+	case s.pid != pid: // a task_struct used again
+		k.drop(s, 0)
+		s.pid = pid
+	}
+	return s
+}
+
+// drop recycles the instances of a list down to n.
+func (k *Kprobes) drop(s *retStack, n int) {
+	for _, in := range s.list[n:] {
+		if in.Ret != nil {
+			in.Ret.Dropped++
+			in.Ret.InFlight--
+		}
+	}
+	clear(s.list[n:])
+	s.list = s.list[:n]
+}
+
+// taskExit is the gate user_task_exit: kprobe_flush_task.
+func (k *Kprobes) taskExit(c *kernel.VCPU) uint64 {
+	if s := k.tasks[c.CurrentAddr()]; s != nil {
+		// do_exit never returns: what its callers hold comes back only when the task is gone. The list is dropped when
+		// the task_struct is used again, or here for what is certain: all of it.
+		k.drop(s, 0)
+		delete(k.tasks, s.task)
+	}
+	return 0
+}
+
+// enterRet is pre_handler_kretprobe.
+func enterRet(h *Hit) {
+	k, r, c := h.K, h.Probe.ret, h.C
+	r.Entries++
+	if r.InFlight >= r.MaxActive {
+		r.NoFree++
+		return
+	}
+	slot := h.Regs.at(regSP)
+	ra, err := k.m.U64(slot)
+	if err != nil {
+		r.NoFree++
+		return
+	}
+	in := &Instance{Ret: r, Addr: ra, Slot: slot, Time: c.Now(), Task: c.Current()}
+	h.Ret, h.In = r, in
+	if r.Entry != nil && !r.Entry(h) {
+		r.Refused++
+		h.Ret, h.In = nil, nil
+		return
+	}
+	h.Ret, h.In = nil, nil
+	s := k.stack(in.Task.Addr, in.Task.Pid)
+	s.list = append(s.list, in)
+	r.InFlight++
+	k.push(slot, k.tramp)
+}
+
+// gateReturn is arch_rethook_trampoline_callback, jumped to with rsp just above the slot that was returned through.
+func (k *Kprobes) gateReturn(c *kernel.VCPU) uint64 {
+	slot := c.CPU.Reg(x86.RSP) - 8
+	s := k.stack(c.CurrentAddr(), c.CurrentPid())
+	n := len(s.list)
+	for n > 0 && s.list[n-1].Slot != slot { // left behind by code that threw its stack away
+		n--
+	}
+	k.drop(s, n)
+	c.KeepRIP()
+	to := k.chain(s, slot)
+	for n > 0 && s.list[n-1].Slot == slot {
+		n--
+		in := s.list[n]
+		s.list[n] = nil
+		s.list = s.list[:n]
+		k.leave(c, in, to)
+		if in.Addr != k.tramp {
+			k.push(slot, in.Addr)
+			c.CPU.SetRIP(in.Addr)
+			return 0
+		}
+	}
+	to, _ = k.m.Symbols().Lookup("panic") // as rethook_trampoline_handler: nobody knows where to go
+	c.CPU.SetRIP(to)
+	return 0
+}
+
+// chain is the address that the newest instances of a slot lead to: with several, the oldest holds it.
+func (k *Kprobes) chain(s *retStack, slot uint64) uint64 {
+	for i := len(s.list) - 1; i >= 0 && s.list[i].Slot == slot; i-- {
+		if s.list[i].Addr != k.tramp {
+			return s.list[i].Addr
+		}
+	}
+	return k.tramp
+}
+
+// leave runs the return handler. to is what the handler sees as the return address: every kretprobe of a call sees the true one.
+func (k *Kprobes) leave(c *kernel.VCPU, in *Instance, to uint64) {
+	c.Charge(costReturn)
+	r := in.Ret
+	if r == nil {
+		return
+	}
+	r.Returns++
+	r.InFlight--
+	if r.Return == nil || !r.Probe.enabled {
+		return
+	}
+	was := k.busy[c.ID]
+	k.busy[c.ID] = true // kprobe_busy_begin
+	r.Return(&Hit{K: k, C: c, Ret: r, In: in, Regs: &Regs{c: c, ip: to}})
+	k.busy[c.ID] = was
+}
+
+// trueReturn is Unwinder.RetAddr: through kretprobes and, by next, whatever else has hijacked the slot.
+func (k *Kprobes) trueReturn(ra, slot uint64, next func(ra, slot uint64) uint64) uint64 {
+	for range 64 {
+		was := ra
+		if ra == k.tramp && ra != 0 {
+			for _, s := range k.tasks {
+				for _, in := range s.list {
+					if in.Slot == slot && in.Addr != k.tramp {
+						ra = in.Addr
+					}
+				}
+			}
+		} else if next != nil {
+			ra = next(ra, slot)
+		}
+		if ra == was {
+			break
+		}
+	}
+	return ra
+}
+
+// disguise tells StateHash what hijacked slots hold for the guest.
+func (k *Kprobes) disguise(was func(va, x uint64)) {
+	resolve := k.m.Unwinder().RetAddr
+	for _, s := range k.tasks {
+		for _, in := range s.list {
+			if x, err := k.m.U64(in.Slot); err == nil {
+				if to := resolve(x, in.Slot); to != x {
+					was(in.Slot, to)
+				}
+			}
+		}
+	}
+}
+
+func (c *copier) ret(r *Ret) *Ret {
+	if n := c.rets[r]; n != nil {
+		return n
+	}
+	n := &Ret{}
+	*n = *r
+	c.rets[r] = n
+	n.Probe.k, n.Probe.ret = c.k, n
+	c.probes[&r.Probe] = &n.Probe
+	return n
+}
+
+func (c *copier) instance(in *Instance) *Instance {
+	n := &Instance{}
+	*n = *in
+	if in.Ret != nil {
+		n.Ret = c.ret(in.Ret)
+	}
+	return n
+}
