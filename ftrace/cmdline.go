@@ -100,7 +100,9 @@ func (c *cmdlines) resize(n uint64) error {
 }
 
 // recordsCmdline says whether names are saved: while a tracer or an event is active, unless record-cmd is off.
-func (t *Tracer) recordsCmdline() bool { return t.current.records && t.opt(optRecordCmd) }
+func (t *Tracer) recordsCmdline() bool {
+	return (t.current.records || t.eventsOn > 0) && t.opt(optRecordCmd)
+}
 
 // saveTask notes the name of the task that has just been traced on c. Linux does so at the next task switch, so a task
 // that has not been switched since shows as <...> there, and here by its name. A name can change while a task runs

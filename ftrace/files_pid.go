@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kscope/kernel"
 )
@@ -36,8 +37,13 @@ func (l *pidLists) ignores(pid int32) bool {
 const maxPid = 1 << 30
 
 func pidList(h *Handle) *map[int32]struct{} {
-	if h.File.Path == "set_ftrace_notrace_pid" {
+	switch h.File.Path {
+	case "set_ftrace_notrace_pid":
 		return &h.T.pids.not
+	case "set_event_pid":
+		return &h.T.eventPids.only
+	case "set_event_notrace_pid":
+		return &h.T.eventPids.not
 	}
 	return &h.T.pids.only
 }
@@ -83,6 +89,9 @@ func writePids(h *Handle, p []byte) (int, error) {
 func pidsText(h *Handle, b []byte) ([]byte, error) {
 	list := *pidList(h)
 	if list == nil {
+		if strings.HasPrefix(h.File.Path, "set_event") {
+			return b, nil
+		}
 		return append(b, "no pid\n"...), nil
 	}
 	pids := make([]int32, 0, len(list))

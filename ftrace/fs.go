@@ -124,6 +124,17 @@ func (fs *FS) addInstance(t *Tracer) {
 			fs.addRow(dir, f)
 		}
 	}
+	for _, ev := range t.root().catalog {
+		t.addEventFiles(ev)
+	}
+}
+
+// rootOf is the directory of a tracer.
+func (fs *FS) rootOf(t *Tracer) *node {
+	if t.top == nil {
+		return fs.nodes[rootID]
+	}
+	return fs.find("instances/" + t.name)
 }
 
 // fork copies the tree and the open files for a copy of the tracer. The ids stay: the guest knows them.
@@ -213,9 +224,13 @@ func (fs *FS) Remove(path string) error {
 	if n == nil || n.parent == nil {
 		return kernel.ENOENT
 	}
+	fs.drop(n)
+	return nil
+}
+
+func (fs *FS) drop(n *node) {
 	n.parent.kids = slices.DeleteFunc(n.parent.kids, func(k *node) bool { return k == n })
 	fs.forget(n)
-	return nil
 }
 
 func (fs *FS) forget(n *node) {
@@ -225,8 +240,10 @@ func (fs *FS) forget(n *node) {
 	}
 }
 
-func (fs *FS) find(path string) *node {
-	n := fs.nodes[rootID]
+func (fs *FS) find(path string) *node { return fs.nodes[rootID].find(path) }
+
+// find follows a path from n down; nil when it leads nowhere.
+func (n *node) find(path string) *node {
 	for _, name := range strings.Split(strings.Trim(path, "/"), "/") {
 		if name == "" {
 			continue

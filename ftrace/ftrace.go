@@ -75,9 +75,16 @@ type Tracer struct {
 	name      string    // of an instance
 	instances []*Tracer // by name
 	opens     int       // open files of an instance
-	markIP    uint64
-	setCPU    int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
-	lost      func(l Loss) // see OnLost
+
+	catalog       []*TraceEvent               // the machine's, by id
+	eventForks    map[*TraceEvent]*TraceEvent // of a fork: the original's events -> these
+	uses          map[*TraceEvent]*eventUse
+	eventsOn      int
+	eventPids     pidLists          // set_event_pid, set_event_notrace_pid
+	systemFilters map[string]string // what events/SYSTEM/filter shows, when not the usual text
+	markIP        uint64
+	setCPU        int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
+	lost          func(l Loss) // see OnLost
 }
 
 // guestView is what the text of a trace needs to know of the guest; tests of the text have one without a machine.
@@ -155,6 +162,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	for i, x := range t.instances {
 		n.instances[i] = x.forkInstance(n)
 	}
+	n.forkEvents(t)
 	n.fs = t.fs.fork(n)
 	for _, x := range n.instances {
 		x.fs = n.fs

@@ -1,6 +1,7 @@
 package ftrace
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,7 +58,8 @@ func (n *Tracer) copyOwn(t *Tracer) {
 		n.probes = append(n.probes, p.fork(n))
 	}
 	n.mods = [2][]pendingMod{slices.Clone(t.mods[0]), slices.Clone(t.mods[1])}
-	n.errs, n.pids = t.errs.fork(), t.pids.fork()
+	n.errs, n.pids, n.eventPids = t.errs.fork(), t.pids.fork(), t.eventPids.fork()
+	n.systemFilters = maps.Clone(t.systemFilters)
 	n.lost = nil
 }
 
@@ -121,6 +123,11 @@ func (t *Tracer) rmdir(name string) error {
 		return kernel.ENOENT
 	case n.opens > 0:
 		return kernel.EBUSY
+	}
+	for _, ev := range t.catalog {
+		if err := n.EnableEvent(ev, false); err != nil {
+			return err
+		}
 	}
 	for _, p := range n.probes {
 		if err := t.sites.Unregister(p.ops); err != nil {

@@ -1,0 +1,258 @@
+package ftrace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"kscope/ftrace/event"
+	"kscope/kernel"
+)
+
+// TraceEvent is an event that can be switched on, in each tracer by itself: Linux's trace_event_call, with its
+// trace_event_file in every trace_array. Packages that have events add them with AddEvent and call Fire where they happen.
+type TraceEvent struct {
+	*event.Format
+	// Switch arms the place where the event happens: it is called when the first tracer wants the event, and when the last
+	// does not any more. nil: it is always armed.
+	Switch func(on bool) error
+
+	users []*eventUse // tracers that have it on, in order of switching on
+	files []File      // its rows, the same in every tracer
+}
+
+// Key is SYSTEM:NAME.
+func (ev *TraceEvent) Key() string { return ev.System + ":" + ev.Name }
+
+// Used says whether a tracer has it on.
+func (ev *TraceEvent) Used() bool { return len(ev.users) > 0 }
+
+// eventUse is an event in one tracer.
+type eventUse struct {
+	t      *Tracer
+	ev     *TraceEvent
+	on     bool
+	filter *event.Filter
+	text   string // of the filter file; "": none
+}
+
+// eventFiles are the files of each event.
+var eventFiles = [...]File{
+	{Path: "enable", Mode: 0o640, Text: eventEnableText, Write: writeEventEnable, Doc: "whether the event is recorded: 0 or 1"},
+	{Path: "filter", Mode: 0o640, Text: eventFilterText, Write: writeEventFilter, Doc: "which of these events are recorded; 0: all"},
+	{Path: "format", Mode: 0o440, Text: traceEventFormat, Doc: "fields of a record of this event"},
+	{Path: "id", Mode: 0o440, Text: traceEventID, Doc: "number of this event in records"},
+}
+
+var systemFiles = [...]File{
+	{Path: "enable", Mode: 0o640, Text: systemEnableText, Write: writeSystemEnable, Doc: "all events of the system: 0, 1, or X when they differ"},
+	{Path: "filter", Mode: 0o640, Text: systemFilterText, Write: writeSystemFilter, Doc: "one filter for all events of the system that it fits"},
+}
+
+// AddEvent makes an event known, with its files, in all tracers.
+func (t *Tracer) AddEvent(ev *TraceEvent) {
+	r := t.root()
+	r.events.Add(ev.Format)
+	at, _ := slices.BinarySearchFunc(r.catalog, ev.ID, func(x *TraceEvent, id uint16) int { return cmp.Compare(x.ID, id) })
+	r.catalog = slices.Insert(r.catalog, at, ev)
+	ev.files = ev.rows()
+	for _, x := range append([]*Tracer{r}, r.instances...) {
+		x.addEventFiles(ev)
+	}
+}
+
+// rows makes the event's rows of the table.
+func (ev *TraceEvent) rows() []File {
+	var rows []File
+	for _, f := range systemFiles {
+		f.Path = "events/" + ev.System + "/" + f.Path
+		rows = append(rows, f)
+	}
+	for _, f := range eventFiles {
+		f.Path = "events/" + ev.System + "/" + ev.Name + "/" + f.Path
+		rows = append(rows, f)
+	}
+	return rows
+}
+
+func (t *Tracer) addEventFiles(ev *TraceEvent) {
+	root := t.fs.rootOf(t)
+	for i := range ev.files {
+		if f := &ev.files[i]; root.find(f.Path) == nil {
+			t.fs.addRow(root, f)
+		}
+	}
+}
+
+// RemoveEvent takes an event out of all tracers; EBUSY while one has it on.
+func (t *Tracer) RemoveEvent(ev *TraceEvent) error {
+	r := t.root()
+	if ev.Used() {
+		return kernel.EBUSY
+	}
+	r.events.Remove(ev.Format)
+	r.catalog = slices.DeleteFunc(slices.Clone(r.catalog), func(x *TraceEvent) bool { return x == ev })
+	last := !slices.ContainsFunc(r.catalog, func(x *TraceEvent) bool { return x.System == ev.System })
+	for _, x := range append([]*Tracer{r}, r.instances...) {
+		delete(x.uses, ev)
+		dir := "events/" + ev.System
+		if !last {
+			dir += "/" + ev.Name
+		}
+		if n := t.fs.rootOf(x).find(dir); n != nil {
+			t.fs.drop(n)
+		}
+	}
+	return nil
+}
+
+// TraceEvents lists the events in order of id.
+func (t *Tracer) TraceEvents() []*TraceEvent { return slices.Clone(t.root().catalog) }
+
+// TraceEvent finds an event by system and name.
+func (t *Tracer) TraceEvent(system, name string) (*TraceEvent, bool) {
+	for _, ev := range t.root().catalog {
+		if ev.System == system && ev.Name == name {
+			return ev, true
+		}
+	}
+	return nil, false
+}
+
+// ForkEvent gives the copy of an event in a fork of its tracer; its owner must set the copy's Switch.
+func (t *Tracer) ForkEvent(old *TraceEvent) *TraceEvent { return t.root().eventForks[old] }
+
+// forkEvents copies the events, and what each tracer has made of them, from t to its fork n.
+func (n *Tracer) forkEvents(t *Tracer) {
+	n.catalog, n.eventForks = nil, map[*TraceEvent]*TraceEvent{}
+	for _, ev := range t.catalog {
+		c := &TraceEvent{Format: ev.Format, files: ev.files}
+		n.catalog = append(n.catalog, c)
+		n.eventForks[ev] = c
+	}
+	forks := map[*eventUse]*eventUse{}
+	use := func(to, from *Tracer) {
+		to.uses = make(map[*TraceEvent]*eventUse, len(from.uses))
+		for ev, u := range from.uses {
+			c := *u
+			c.t, c.ev = to, n.eventForks[ev]
+			to.uses[c.ev], forks[u] = &c, &c
+		}
+	}
+	use(n, t)
+	for i, x := range n.instances {
+		use(x, t.instances[i])
+	}
+	for _, ev := range t.catalog {
+		for _, u := range ev.users {
+			c := n.eventForks[ev]
+			c.users = append(c.users, forks[u])
+		}
+	}
+}
+
+// use is an event's state in t.
+func (t *Tracer) use(ev *TraceEvent) *eventUse {
+	u := t.uses[ev]
+	if u == nil {
+		if t.uses == nil {
+			t.uses = map[*TraceEvent]*eventUse{}
+		}
+		u = &eventUse{t: t, ev: ev}
+		t.uses[ev] = u
+	}
+	return u
+}
+
+// EnableEvent switches an event on or off in t; see __ftrace_event_enable_disable.
+func (t *Tracer) EnableEvent(ev *TraceEvent, on bool) error {
+	u := t.use(ev)
+	if u.on == on {
+		return nil
+	}
+	if err := t.expand(); err != nil {
+		return err
+	}
+	users := slices.DeleteFunc(slices.Clone(ev.users), func(x *eventUse) bool { return x == u })
+	if on {
+		users = append(users, u)
+	}
+	if was := ev.Used(); ev.Switch != nil && was != (len(users) > 0) {
+		if err := ev.Switch(!was); err != nil {
+			return err
+		}
+	}
+	ev.users = users // a new list: the old one may be in use by Fire
+	u.on = on
+	if on {
+		t.eventsOn++
+	} else {
+		t.eventsOn--
+	}
+	return nil
+}
+
+// Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.
+func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
+	for _, u := range ev.users {
+		u.fire(c, n, fill)
+	}
+}
+
+func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
+	t := u.t
+	task, pc := c.CurrentAddr(), c.PreemptCount()
+	h := t.header(c, u.ev.ID, task, pc)
+	if (t.eventPids.only != nil || t.eventPids.not != nil) && t.eventPids.ignores(h.PID) {
+		return
+	}
+	d, ok := t.reserve(c, n)
+	if !ok {
+		return
+	}
+	h.Put(d)
+	fill(d)
+	c.Charge(costEvent)
+	if u.filter != nil && !u.filter.Match(u.record(c, d, task)) {
+		t.cpu[c.ID].ring.Discard()
+		return
+	}
+	t.commit(c, task, h.PID)
+	if t.opt(optStacktrace) {
+		t.TraceStack(c)
+	}
+}
+
+// record is what a filter sees of an event that is being written.
+func (u *eventUse) record(c *kernel.VCPU, d []byte, task uint64) *event.Record {
+	t := u.t
+	return &event.Record{Data: d, CPU: c.ID,
+		Comm: func() string {
+			s := savedTask{comm: hot{t.m}.comm(task + t.lay.comm)}
+			return s.name()
+		},
+		Str: func(va uint64) string {
+			s, err := c.CPU.Str(va, 255)
+			if err != nil {
+				return ""
+			}
+			return s
+		}}
+}
+
+// setFilter is apply_event_filter; h logs the error of a bad one.
+func (u *eventUse) setFilter(now uint64, text string) error {
+	text = strings.TrimSpace(text)
+	if text == "0" {
+		u.filter, u.text = nil, ""
+		return nil
+	}
+	f, err := event.ParseFilter(u.ev.Format, text, Match)
+	if err != nil {
+		u.filter, u.text = nil, err.Report(text)
+		u.t.LogError(now, "event filter parse error", err.Error(), text, err.Pos)
+		return kernel.Errno(err.Errno)
+	}
+	u.filter, u.text = f, text
+	return nil
+}

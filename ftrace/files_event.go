@@ -1,0 +1,260 @@
+package ftrace
+
+import (
+	"fmt"
+	"strings"
+
+	"kscope/ftrace/event"
+	"kscope/kernel"
+)
+
+// The files below events/, and set_event; see kernel/trace/trace_events.c.
+
+// handleEvent is the event that a file belongs to.
+func handleEvent(h *Handle) *TraceEvent {
+	p := strings.Split(h.File.Path, "/")
+	ev, ok := h.T.TraceEvent(p[1], p[2])
+	if !ok {
+		return nil
+	}
+	return ev
+}
+
+// systemOf is the system that a file belongs to, "" for events/enable.
+func systemOf(h *Handle) string {
+	if p := strings.Split(h.File.Path, "/"); len(p) > 2 {
+		return p[1]
+	}
+	return ""
+}
+
+func eventEnableText(h *Handle, b []byte) ([]byte, error) {
+	ev := handleEvent(h)
+	if ev == nil {
+		return nil, kernel.ENODEV
+	}
+	return fmt.Appendf(b, "%d\n", b2i(h.T.use(ev).on)), nil
+}
+
+// parseSwitch is a write to an enable file.
+func parseSwitch(p []byte) (bool, error) {
+	n, err := parseUint(p, 10)
+	if err == nil && n > 1 {
+		err = kernel.EINVAL
+	}
+	return n == 1, err
+}
+
+func writeEventEnable(h *Handle, p []byte) (int, error) {
+	on, err := parseSwitch(p)
+	if err != nil {
+		return 0, err
+	}
+	ev := handleEvent(h)
+	if ev == nil {
+		return 0, kernel.ENODEV
+	}
+	return len(p), h.T.EnableEvent(ev, on)
+}
+
+func eventFilterText(h *Handle, b []byte) ([]byte, error) {
+	ev := handleEvent(h)
+	if ev == nil {
+		return nil, kernel.ENODEV
+	}
+	if text := h.T.use(ev).text; text != "" {
+		return append(append(b, text...), '\n'), nil
+	}
+	return append(b, "none\n"...), nil
+}
+
+func writeEventFilter(h *Handle, p []byte) (int, error) {
+	if len(p) >= 4096 {
+		return 0, kernel.EINVAL
+	}
+	ev := handleEvent(h)
+	if ev == nil {
+		return 0, kernel.ENODEV
+	}
+	return len(p), h.T.use(ev).setFilter(h.T.stamp(h.VCPU), string(p))
+}
+
+func traceEventFormat(h *Handle, b []byte) ([]byte, error) {
+	ev := handleEvent(h)
+	if ev == nil {
+		return nil, kernel.ENODEV
+	}
+	return append(b, ev.File()...), nil
+}
+
+func traceEventID(h *Handle, b []byte) ([]byte, error) {
+	ev := handleEvent(h)
+	if ev == nil {
+		return nil, kernel.ENODEV
+	}
+	return fmt.Appendf(b, "%d\n", ev.ID), nil
+}
+
+// inSystem lists the events of a system, of all with "".
+func (t *Tracer) inSystem(system string) (out []*TraceEvent) {
+	for _, ev := range t.root().catalog {
+		if system == "" || ev.System == system {
+			out = append(out, ev)
+		}
+	}
+	return out
+}
+
+func systemEnableText(h *Handle, b []byte) ([]byte, error) {
+	seen := [2]bool{}
+	for _, ev := range h.T.inSystem(systemOf(h)) {
+		seen[b2i(h.T.use(ev).on)] = true
+	}
+	switch {
+	case seen[0] && seen[1]:
+		return append(b, "X\n"...), nil
+	case seen[1]:
+		return append(b, "1\n"...), nil
+	case seen[0]:
+		return append(b, "0\n"...), nil
+	}
+	return append(b, "?\n"...), nil
+}
+
+func writeSystemEnable(h *Handle, p []byte) (int, error) {
+	on, err := parseSwitch(p)
+	if err != nil {
+		return 0, err
+	}
+	for _, ev := range h.T.inSystem(systemOf(h)) {
+		if err := h.T.EnableEvent(ev, on); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+const globalFilter = `### global filter ###
+# Use this to set filters for multiple events.
+# Only events with the given fields will be affected.
+# If no events are modified, an error message will be displayed here
+`
+
+func systemFilterText(h *Handle, b []byte) ([]byte, error) {
+	if text := h.T.systemFilters[systemOf(h)]; text != "" {
+		return append(append(b, text...), '\n'), nil
+	}
+	return append(b, globalFilter...), nil
+}
+
+// writeSystemFilter is apply_subsystem_event_filter: events that the filter does not fit show an error in its place; when
+// it fits none, nothing else changes.
+func writeSystemFilter(h *Handle, p []byte) (int, error) {
+	t, system, text := h.T, systemOf(h), strings.TrimSpace(string(p))
+	events := t.inSystem(system)
+	if text == "0" {
+		for _, ev := range events {
+			u := t.use(ev)
+			u.filter, u.text = nil, ""
+		}
+		delete(t.systemFilters, system)
+		return len(p), nil
+	}
+	bad := &event.FilterError{Msg: event.ErrSubsystem}
+	filters, good := make([]*event.Filter, len(events)), false
+	for i, ev := range events {
+		if f, err := event.ParseFilter(ev.Format, text, Match); err == nil {
+			filters[i], good = f, true
+		}
+	}
+	if t.systemFilters == nil {
+		t.systemFilters = map[string]string{}
+	}
+	for i, ev := range events {
+		u := t.use(ev)
+		u.filter = filters[i]
+		if u.text = text; u.filter == nil {
+			u.text = bad.Report(text)
+		}
+	}
+	if !good {
+		t.systemFilters[system] = bad.Report(text)
+		t.LogError(t.stamp(h.VCPU), "event filter parse error", bad.Msg, text, 0)
+		return len(p), nil
+	}
+	delete(t.systemFilters, system)
+	return len(p), nil
+}
+
+func availableEvents(h *Handle, b []byte) ([]byte, error) {
+	for _, ev := range h.T.root().catalog {
+		b = append(append(b, ev.Key()...), '\n')
+	}
+	return b, nil
+}
+
+func setEventText(h *Handle, b []byte) ([]byte, error) {
+	for _, ev := range h.T.root().catalog {
+		if h.T.use(ev).on {
+			b = append(append(b, ev.Key()...), '\n')
+		}
+	}
+	return b, nil
+}
+
+// openSetEvent: O_TRUNC switches all events off.
+func openSetEvent(h *Handle) error {
+	if h.Writable() && h.Flags&oTrunc != 0 {
+		for _, ev := range h.T.root().catalog {
+			if err := h.T.EnableEvent(ev, false); err != nil {
+				return err
+			}
+		}
+	}
+	h.state = &eventWords{}
+	return nil
+}
+
+type eventWords struct{ words words }
+
+func (w *eventWords) fork(*Tracer) any {
+	return &eventWords{words{buf: append([]byte(nil), w.words.buf...)}}
+}
+
+func writeSetEvent(h *Handle, p []byte) (int, error) {
+	w := h.state.(*eventWords)
+	return len(p), w.words.write(p, h.T.setEvents)
+}
+
+func closeSetEvent(h *Handle) error {
+	if word := h.state.(*eventWords).words.rest(); word != "" {
+		return h.T.setEvents(word)
+	}
+	return nil
+}
+
+// setEvents is ftrace_set_clr_event: [!]SYSTEM:EVENT, SYSTEM:, SYSTEM, EVENT, each with globs.
+func (t *Tracer) setEvents(word string) error {
+	word, off := strings.CutPrefix(word, "!")
+	system, name, both := strings.Cut(word, ":")
+	if name == "" {
+		name = "*"
+	}
+	found := false
+	for _, ev := range t.root().catalog {
+		switch {
+		case both && (system == "" || system == "*" || kernel.Glob(system, ev.System)) && kernel.Glob(name, ev.Name):
+		case !both && (kernel.Glob(system, ev.System) || kernel.Glob(system, ev.Name)):
+		default:
+			continue
+		}
+		found = true
+		if err := t.EnableEvent(ev, !off); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return kernel.EINVAL
+	}
+	return nil
+}
