@@ -142,7 +142,7 @@ func (c *cmd) parse(opts []option, bad int) (found []given, operands []string, s
 
 func (c *cmd) short(opts []option, letters string, rest []string) (found []given, used int, ok bool) {
 	for j := 0; j < len(letters); j++ {
-		o := find(opts, letters[j])
+		o := findOption(opts, letters[j])
 		if o == nil {
 			c.errorf("invalid option -- '%c'", letters[j])
 			return nil, 0, false
@@ -234,7 +234,7 @@ func (o *option) key() byte {
 	return o.short
 }
 
-func find(opts []option, short byte) *option {
+func findOption(opts []option, short byte) *option {
 	for i := range opts {
 		if opts[i].short == short {
 			return &opts[i]

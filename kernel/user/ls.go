@@ -13,7 +13,8 @@ import (
 var lsOptions = []option{{'1', "", false, 0}, {'a', "all", false, 0}, {'A', "almost-all", false, 0}, {'C', "", false, 0}, {'d', "directory", false, 0},
 	{'f', "", false, 0}, {'F', "classify", false, 0}, {'h', "human-readable", false, 0}, {'i', "inode", false, 0}, {'l', "", false, 0},
 	{'n', "numeric-uid-gid", false, 0}, {'p', "", false, 0}, {'r', "reverse", false, 0}, {'R', "recursive", false, 0}, {'s', "size", false, 0},
-	{'S', "", false, 0}, {'t', "", false, 0}, {'U', "", false, 0}}
+	{'S', "", false, 0}, {'t', "", false, 0}, {'U', "", false, 0}, {'g', "", false, 0}, {'G', "no-group", false, 0}, {'o', "", false, 0},
+	{'L', "dereference", false, 0}, {0, "color?", true, 1}, {0, "time-style", true, 2}, {0, "full-time", false, 3}, {0, "sort", true, 4}}
 
 // lsRun is one run of ls. Output is one name a line, as into a pipe, or -l.
 type lsRun struct {
@@ -24,7 +25,8 @@ type lsRun struct {
 	groups map[uint32]string
 	status int
 	titles bool
-	any    bool // something has been printed: a blank line comes first
+	format [2]string // of --time-style: for old files, for recent ones
+	any    bool      // something has been printed: a blank line comes first
 }
 
 type lsEntry struct {
@@ -44,8 +46,21 @@ func ls(c *cmd) int {
 	l := &lsRun{c: c, on: map[byte]bool{}}
 	for _, o := range found {
 		l.on[o.id] = true
+		switch o.id {
+		case 2, 3:
+			if !l.timeStyle(o) {
+				return 2
+			}
+		case 4:
+			letter, ok := map[string]byte{"none": 'U', "size": 'S', "time": 't', "name": 0}[o.value]
+			if !ok {
+				c.errorf("invalid argument %s for '--sort'", quoted(o.value))
+				return c.tryHelp(2)
+			}
+			l.on[letter] = true
+		}
 	}
-	l.on['l'] = l.on['l'] || l.on['n']
+	l.on['l'] = l.on['l'] || l.on['n'] || l.on['g'] || l.on['o'] || l.on[3]
 	if l.on['f'] {
 		l.on['a'], l.on['U'] = true, true
 	}
@@ -78,9 +93,40 @@ func ls(c *cmd) int {
 	return l.status
 }
 
+// timeStyle takes --time-style=+FORMAT or a name, and --full-time.
+func (l *lsRun) timeStyle(o given) bool {
+	value := o.value
+	if o.id == 3 {
+		value = "full-iso"
+	}
+	if format, ok := strings.CutPrefix(value, "+"); ok {
+		old, recent, two := strings.Cut(format, "\n")
+		if !two {
+			recent = old
+		}
+		l.format = [2]string{old, recent}
+		return true
+	}
+	switch value {
+	case "full-iso":
+		l.format = [2]string{"%Y-%m-%d %H:%M:%S.%N %z", "%Y-%m-%d %H:%M:%S.%N %z"}
+	case "long-iso":
+		l.format = [2]string{"%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M"}
+	case "iso":
+		l.format = [2]string{"%Y-%m-%d ", "%m-%d %H:%M"}
+	case "locale":
+	default:
+		l.c.errorf("invalid argument %s for 'time style'", quoted(value))
+		l.c.s.Write(2, []byte("Valid arguments are:\n  - [posix-]full-iso\n  - [posix-]long-iso\n  - [posix-]iso\n  - [posix-]locale\n  - +FORMAT (e.g., +%H:%M) for a 'date'-style format\n"))
+		l.c.tryHelp(2)
+		return false
+	}
+	return true
+}
+
 // statArg looks through a symbolic link on the command line unless -l, -d or -F forbid it.
 func (l *lsRun) statArg(path string) (Stat, kernel.Errno) {
-	if l.on['l'] || l.on['d'] || l.on['F'] {
+	if (l.on['l'] || l.on['d'] || l.on['F']) && !l.on['L'] {
 		return l.c.s.Lstat(path)
 	}
 	return l.c.s.Stat(path)
@@ -112,7 +158,11 @@ func (l *lsRun) dir(path string) {
 		}
 		ent := lsEntry{name: n.Name, path: strings.TrimSuffix(path, "/") + "/" + n.Name, typ: n.Type, ino: n.Ino}
 		if l.needStat() || l.on['p'] && n.Type == 0 || l.on['R'] && n.Type == 0 {
-			if ent.st, e = l.c.s.Lstat(ent.path); e != 0 {
+			ent.st, e = l.c.s.Lstat(ent.path)
+			if l.on['L'] {
+				ent.st, e = l.c.s.Stat(ent.path)
+			}
+			if e != 0 {
 				l.c.errorf("cannot access %s: %s", quoted(ent.path), e.Error())
 				l.status = max(l.status, 1)
 				ent.bad = true
@@ -255,7 +305,14 @@ func (l *lsRun) long(list []lsEntry) {
 		if width[0] > 0 { // -i
 			l.c.printf("%*s ", width[0], r[1])
 		}
-		l.c.printf("%s %*s %-*s %-*s %*s %s %s\n", r[0], width[1], r[2], width[2], r[3], width[3], r[4], width[4], r[5], r[6], r[7])
+		l.c.printf("%s %*s ", r[0], width[1], r[2])
+		if !l.on['g'] {
+			l.c.printf("%-*s ", width[2], r[3])
+		}
+		if !l.on['o'] && !l.on['G'] {
+			l.c.printf("%-*s ", width[3], r[4])
+		}
+		l.c.printf("%*s %s %s\n", width[4], r[5], r[6], r[7])
 	}
 }
 
@@ -285,11 +342,18 @@ func (l *lsRun) row(e lsEntry, dev [2]int) []string {
 			name += " -> " + to
 		}
 	}
-	return []string{modeString(st.Mode), ino, fmt.Sprint(st.Nlink), l.owner(st.UID), l.group(st.GID), size, l.date(st.Mtime), name}
+	return []string{modeString(st.Mode), ino, fmt.Sprint(st.Nlink), l.owner(st.UID), l.group(st.GID), size, l.date(st.Mtime, st.MtimeNsec), name}
 }
 
 // date is the time in the C locale: with the hour when it is within half a year back, else with the year.
-func (l *lsRun) date(sec int64) string {
+func (l *lsRun) date(sec, ns int64) string {
+	if l.format[0] != "" {
+		format := l.format[1]
+		if sec <= l.now-31556952/2 || sec > l.now {
+			format = l.format[0]
+		}
+		return strftime(format, sec*1e9+ns)
+	}
 	t := time.Unix(sec, 0).UTC()
 	const halfYear = 31556952 / 2
 	if sec > l.now-halfYear && sec <= l.now {

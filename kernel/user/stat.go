@@ -14,6 +14,8 @@ type Stat struct {
 	Size                int64
 	Blksize, Blocks     int64
 	Atime, Mtime, Ctime int64 // seconds
+
+	AtimeNsec, MtimeNsec, CtimeNsec int64
 }
 
 // The type bits of Stat.Mode.
@@ -45,6 +47,7 @@ func parseStat(b []byte) (st Stat) {
 		Mode: le.Uint32(b[24:]), UID: le.Uint32(b[28:]), GID: le.Uint32(b[32:]),
 		Rdev: word(40), Size: int64(word(48)), Blksize: int64(word(56)), Blocks: int64(word(64)),
 		Atime: int64(word(72)), Mtime: int64(word(88)), Ctime: int64(word(104)),
+		AtimeNsec: int64(word(80)), MtimeNsec: int64(word(96)), CtimeNsec: int64(word(112)),
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	sysRmdir            = 84
 	sysUnlink           = 87
 	sysReadlink         = 89
+	sysSyslog           = 103
 	sysGetppid          = 110
 	sysPrctl            = 157
 	sysSchedSetaffinity = 203

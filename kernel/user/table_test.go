@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"kscope/kernel"
@@ -23,11 +24,12 @@ var updateTables = flag.Bool("update", false, "rewrite the expectations of testd
 //	$ command word 'quoted' $'with \n escapes'
 //	< "what it reads"
 //	| a line of its standard output        ~ the same, without a newline at its end
-//	! a line of its standard error
+//	! a line of its standard error         (any of the three: |$ "quoted" where it is not plain text)
 //	[exit 1]
 //
 // Expectations are those of the host's tools in the C locale (coreutils 9.1, grep 3.8, sed 4.9, gawk 5.2, diffutils 3.8,
-// findutils 4.9, util-linux 2.38). A block that starts with "# ours" and a reason is not held against the host.
+// findutils 4.9, util-linux 2.38). A block that starts with "# ours" and a reason is not held against the host; one with
+// "# needs CALL" runs where the guest's kernel has that system call.
 type tableRow struct {
 	words []string
 	line  string
@@ -38,6 +40,7 @@ type tableRow struct {
 type tableBlock struct {
 	head []string // comments
 	ours bool
+	need string // a system call without which the block is skipped
 	rows []tableRow
 }
 
@@ -52,6 +55,9 @@ func readTable(t *testing.T, file string) (blocks []tableBlock) {
 			if strings.HasPrefix(l, "#") {
 				b.head = append(b.head, l)
 				b.ours = b.ours || strings.HasPrefix(l, "# ours")
+				if call, ok := strings.CutPrefix(l, "# needs "); ok {
+					b.need = call
+				}
 				continue
 			}
 			if cmd, ok := strings.CutPrefix(l, "$ "); ok {
@@ -67,12 +73,12 @@ func readTable(t *testing.T, file string) (blocks []tableBlock) {
 				if r.stdin, err = strconv.Unquote(l[2:]); err != nil {
 					t.Fatalf("%s: %s: %v", file, l, err)
 				}
-			case strings.HasPrefix(l, "| "), l == "|":
-				r.want.out += strings.TrimPrefix(l[1:], " ") + "\n"
-			case strings.HasPrefix(l, "~ "):
-				r.want.out += l[2:]
-			case strings.HasPrefix(l, "! "), l == "!":
-				r.want.err += strings.TrimPrefix(l[1:], " ") + "\n"
+			case l[0] == '|':
+				r.want.out += tableText(t, l[1:]) + "\n"
+			case l[0] == '~':
+				r.want.out += tableText(t, l[1:])
+			case l[0] == '!':
+				r.want.err += tableText(t, l[1:]) + "\n"
 			case strings.HasPrefix(l, "[exit "):
 				r.want.code, _ = strconv.Atoi(strings.TrimSuffix(l[6:], "]"))
 			default:
@@ -100,17 +106,17 @@ func writeTable(t *testing.T, file string, blocks []tableBlock) {
 			}
 			text, last, open := cutLast(r.want.out)
 			for _, l := range text {
-				out.WriteString(strings.TrimSuffix("| "+l, " ") + "\n")
+				out.WriteString(tableLine("| ", l) + "\n")
 			}
 			if open {
-				out.WriteString("~ " + last + "\n")
+				out.WriteString(tableLine("~ ", last) + "\n")
 			}
 			text, last, open = cutLast(r.want.err)
 			if open {
 				text = append(text, last)
 			}
 			for _, l := range text {
-				out.WriteString(strings.TrimSuffix("! "+l, " ") + "\n")
+				out.WriteString(tableLine("! ", l) + "\n")
 			}
 			if r.want.code != 0 {
 				fmt.Fprintf(&out, "[exit %d]\n", r.want.code)
@@ -120,6 +126,30 @@ func writeTable(t *testing.T, file string, blocks []tableBlock) {
 	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func tableLine(mark, text string) string {
+	if text == "" {
+		return mark[:1]
+	}
+	for i := range len(text) {
+		if text[i] < ' ' && text[i] != '\t' || text[i] > '~' || i == len(text)-1 && text[i] <= ' ' {
+			return mark[:1] + "$ " + strconv.Quote(text)
+		}
+	}
+	return mark + text
+}
+
+// tableText reads the rest of a line behind its mark.
+func tableText(t *testing.T, rest string) string {
+	if q, ok := strings.CutPrefix(rest, "$ "); ok {
+		text, err := strconv.Unquote(q)
+		if err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+		return text
+	}
+	return strings.TrimPrefix(rest, " ")
 }
 
 func cutLast(text string) (lines []string, last string, open bool) {
@@ -217,6 +247,9 @@ func hostBlock(t *testing.T, file string, b *tableBlock) {
 			t.Fatal(r.line, err)
 		}
 		got := result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+		if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			got.code = 128 + int(ws.Signal())
+		}
 		if *updateTables {
 			r.want = got
 		} else if got != r.want {
@@ -225,13 +258,23 @@ func hostBlock(t *testing.T, file string, b *tableBlock) {
 	}
 }
 
-// Every row runs as a guest task; each block on a machine of its own.
+// Every row runs as a guest task; each block of several on a machine of its own.
 func TestTablesInGuest(t *testing.T) {
 	used := map[string]bool{}
 	for _, file := range tables(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			m, h := boot(t, kernel.Config{Seed: 0})
 			for i, b := range readTable(t, file) {
-				m, h := boot(t, kernel.Config{Seed: uint64(i)})
+				if len(b.rows) > 1 { // they leave files behind: a machine of their own
+					m, h = boot(t, kernel.Config{Seed: uint64(i)})
+				}
+				if b.need != "" && !hasCall(t, m, h, b.need) {
+					t.Logf("%s: the guest has no %s", b.rows[0].line, b.need)
+					for _, r := range b.rows {
+						used[r.words[0]] = true
+					}
+					continue
+				}
 				for _, r := range b.rows {
 					used[r.words[0]] = true
 					got, err := runInDir(m, h, "/t", r.words, r.stdin)
@@ -242,7 +285,9 @@ func TestTablesInGuest(t *testing.T) {
 						t.Errorf("%s\nguest %v\nwant  %v", r.line, got, r.want)
 					}
 				}
-				h.Close()
+				if len(b.rows) > 1 {
+					m, h = boot(t, kernel.Config{Seed: uint64(i)})
+				}
 			}
 		})
 	}
@@ -255,6 +300,20 @@ func TestTablesInGuest(t *testing.T) {
 			t.Errorf("no row for %s", p.Name)
 		}
 	}
+}
+
+func hasCall(t *testing.T, m *kernel.Machine, h *Host, call string) bool {
+	pid, err := h.Spawn(Program{Name: "probe", Main: func(s *Sys, _ []string) int {
+		if _, _, e := s.named(call, 0, 0, 0); e == kernel.ENOSYS {
+			return 1
+		}
+		return 0
+	}}, nil, kernel.Streams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := m.Wait(pid)
+	return code == 0 && err == nil
 }
 
 // runInDir executes a command from /bin in a directory.

@@ -1,0 +1,167 @@
+package user
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+
+	"kscope/kernel"
+)
+
+var md5Options = []option{{'b', "binary", false, 0}, {'c', "check", false, 0}, {'t', "text", false, 0}, {'z', "zero", false, 0}, {0, "quiet", false, 1}, {0, "status", false, 2},
+	{'w', "warn", false, 0}, {0, "tag", false, 3}}
+
+func md5sum(c *cmd) int {
+	found, files, status, done := c.parse(md5Options, 1)
+	if done {
+		return status
+	}
+	var on [256]bool
+	for _, o := range found {
+		on[o.id] = true
+	}
+	for _, file := range orStdin(files) {
+		if on['c'] {
+			status = max(status, md5check(c, file, on[1] || on[2], on[2]))
+			continue
+		}
+		sum, ok := c.md5(file)
+		switch {
+		case !ok:
+			status = 1
+		case on[3]:
+			c.printf("MD5 (%s) = %s\n", file, sum)
+		default:
+			c.printf("%s %s%s%s", sum, map[bool]string{true: "*", false: " "}[on['b']], file, map[bool]string{true: "\x00", false: "\n"}[on['z']])
+		}
+	}
+	return status
+}
+
+func (c *cmd) md5(file string) (string, bool) {
+	in, e := c.tryInput(file)
+	h := md5.New()
+	if e == 0 {
+		for in.fill() {
+			h.Write(in.buf)
+			in.buf = nil
+		}
+		in.close()
+		e = in.err
+	}
+	if e != 0 {
+		c.fail(file, e)
+		return "", false
+	}
+	return hex.EncodeToString(h.Sum(nil)), true
+}
+
+func md5check(c *cmd, file string, quiet, silent bool) int {
+	in, e := c.tryInput(file)
+	if e != 0 {
+		c.fail(file, e)
+		return 1
+	}
+	good, unread, wrong := 0, 0, 0
+	for _, l := range in.lines('\n') {
+		sum, name, ok := strings.Cut(string(l), " ")
+		if !ok || len(sum) != 32 || len(name) < 2 {
+			continue
+		}
+		good++
+		name = name[1:]
+		got, ok := c.md5(name)
+		verdict := "OK"
+		switch {
+		case !ok:
+			verdict = "FAILED open or read"
+			unread++
+		case got != strings.ToLower(sum):
+			verdict = "FAILED"
+			wrong++
+		}
+		if !silent && (!quiet || verdict != "OK") {
+			c.printf("%s: %s\n", name, verdict)
+		}
+	}
+	in.close()
+	if good == 0 {
+		c.errorf("%s: no properly formatted checksum lines found", shellName(file))
+		return 1
+	}
+	warn := func(n int, one, many string) {
+		if n > 0 && !silent {
+			c.errorf("WARNING: %d %s", n, map[bool]string{true: one, false: many}[n == 1])
+		}
+	}
+	warn(unread, "listed file could not be read", "listed files could not be read")
+	warn(wrong, "computed checksum did NOT match", "computed checksums did NOT match")
+	if unread+wrong > 0 {
+		return 1
+	}
+	return 0
+}
+
+// zcat is gzip's: it looks for FILE and for FILE.gz.
+func zcat(c *cmd) int {
+	_, files, status, done := c.parse([]option{{'f', "force", false, 0}, {'q', "quiet", false, 0}}, 1)
+	if done {
+		return status
+	}
+	for _, file := range orStdin(files) {
+		in, e := c.tryInput(file)
+		if e == kernel.ENOENT && !strings.HasSuffix(file, ".gz") {
+			file += ".gz"
+			in, e = c.tryInput(file)
+		}
+		if e == 0 {
+			if st, _ := c.s.Fstat(in.fd); st.Mode&modeType == modeDir {
+				c.errorf2("gzip", "%s is a directory -- ignored", file)
+				status = 2
+				in.close()
+				continue
+			}
+		}
+		if e != 0 {
+			c.errorf2("gzip", "%s: %s", file, e.Error())
+			status = 1
+			continue
+		}
+		text := in.all()
+		in.close()
+		show := map[bool]string{true: "stdin", false: file}[file == "-"]
+		z, err := gzip.NewReader(bytes.NewReader(text))
+		if err != nil {
+			c.gzipError("\ngzip: "+show+": ", "not in gzip format\n", err, len(text))
+			status = 1
+			continue
+		}
+		out, err := io.ReadAll(z)
+		c.print(out...)
+		if err != nil {
+			c.flush()
+			c.gzipError("\ngzip: "+show+": ", "invalid compressed data--format violated\n", err, len(text))
+			status = 1
+		}
+	}
+	return status
+}
+
+func (c *cmd) gzipError(head, text string, err error, n int) {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) && n < 18 {
+		text = "unexpected end of file\n"
+	}
+	c.s.Write(2, []byte(head+text))
+}
+
+// errorf2 is errorf for a command that speaks under another name.
+func (c *cmd) errorf2(name, format string, args ...any) {
+	old := c.name
+	c.name = name
+	c.errorf(format, args...)
+	c.name = old
+}
