@@ -514,17 +514,15 @@ static void d_wait_lookup(struct dentry *dentry)
 	}
 }
 
-/* in_lookup_find: a lookup of the same name that another task has under way, with a reference. The chain is locked. */
+/* in_lookup_find: a lookup of the same name that another task has under way. The chain is locked. */
 static struct dentry *in_lookup_find(struct hlist_bl_head *b, struct dentry *parent, const struct qstr *name)
 {
 	struct hlist_bl_node *node;
 	struct dentry *dentry;
 
 	hlist_bl_for_each_entry(dentry, node, b, d_u.d_in_lookup_hash) {
-		if (dentry->d_name.hash == name->hash && dentry->d_parent == parent && d_same_name(dentry, parent, name)) {
-			lockref_get(&dentry->d_lockref);
+		if (dentry->d_name.hash == name->hash && dentry->d_parent == parent && d_same_name(dentry, parent, name))
 			return dentry;
-		}
 	}
 	return NULL;
 }
@@ -555,11 +553,11 @@ retry:
 	}
 	rcu_read_unlock();
 
+	rcu_read_lock();
 	hlist_bl_lock(b);
 	dentry = in_lookup_find(b, parent, name);
 	if (!dentry) {
 		/* a finished one is hashed before it leaves this chain */
-		rcu_read_lock();
 		dentry = __d_lookup_rcu(parent, name, &d_seq);
 		rcu_read_unlock();
 		if (dentry) {
@@ -573,6 +571,12 @@ retry:
 		return new;
 	}
 	hlist_bl_unlock(b);
+	/* only now: __d_lookup_unhash() takes the chain's lock inside d_lock */
+	if (!lockref_get_not_dead(&dentry->d_lockref)) {
+		rcu_read_unlock();
+		goto retry;
+	}
+	rcu_read_unlock();
 	spin_lock(&dentry->d_lock);
 	d_wait_lookup(dentry);
 	if (unlikely(dentry->d_parent != parent || d_unhashed(dentry) || !d_same_name(dentry, parent, name))) {
