@@ -548,10 +548,10 @@ SYSCALL_DEFINE1(brk, unsigned long, brk)
 		goto out;
 	newbrk = PAGE_ALIGN(brk);
 	oldbrk = PAGE_ALIGN(mm->brk);
-	if (newbrk < oldbrk) {
-		if (do_mas_align_munmap(mm, newbrk, oldbrk))
+	if (brk <= mm->brk) {
+		if (newbrk < oldbrk && do_mas_align_munmap(mm, newbrk, oldbrk))
 			goto out;
-	} else if (newbrk > oldbrk) {
+	} else if (newbrk != oldbrk) {
 		if (check_brk_limits(oldbrk, newbrk - oldbrk))
 			goto out;
 		if (!range_is_free(mm, oldbrk, newbrk + PAGE_SIZE) || do_brk_flags(mm, oldbrk, newbrk - oldbrk, 0))
