@@ -144,6 +144,7 @@ func New(m *kernel.Machine) (*Tracer, error) {
 	}
 	t.fs = newFS(t)
 	t.registerGates()
+	m.OnModule(t.onModule)
 	m.Attach(t)
 	return t, nil
 }
@@ -168,6 +169,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 		x.fs = n.fs
 	}
 	n.registerGates()
+	m.OnModule(n.onModule)
 	return n
 }
 

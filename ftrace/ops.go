@@ -114,24 +114,8 @@ func (s *Sites) SetEnabled(on bool) error {
 func (s *Sites) Update(by string) error {
 	var pokes []kernel.Poke
 	for i := range s.recs {
-		r := &s.recs[i]
-		r.refs, r.regs, r.only = 0, false, nil
-		if s.enabled {
-			for _, o := range s.ops {
-				if o.Wants(r.IP) {
-					r.refs++
-					r.regs = r.regs || o.Regs
-					r.only = o
-				}
-			}
-		}
-		if r.refs != 1 {
-			r.only = nil
-		}
-		if to := s.targetOf(r); to != r.target {
-			was, now := site(r.IP, r.target), site(r.IP, to)
-			pokes = append(pokes, kernel.Poke{Addr: r.IP, Old: was[:], New: now[:]})
-			r.target = to
+		if p, ok := s.recompute(&s.recs[i]); ok {
+			pokes = append(pokes, p)
 		}
 	}
 	if len(pokes) == 0 {
@@ -141,6 +125,30 @@ func (s *Sites) Update(by string) error {
 		return fmt.Errorf("patching for %s: %w", by, err)
 	}
 	return nil
+}
+
+// recompute finds what a record's site must call now; ok says that it must be patched, and p how.
+func (s *Sites) recompute(r *Record) (p kernel.Poke, ok bool) {
+	r.refs, r.regs, r.only = 0, false, nil
+	if s.enabled {
+		for _, o := range s.ops {
+			if o.Wants(r.IP) {
+				r.refs++
+				r.regs = r.regs || o.Regs
+				r.only = o
+			}
+		}
+	}
+	if r.refs != 1 {
+		r.only = nil
+	}
+	to := s.targetOf(r)
+	if to == r.target {
+		return p, false
+	}
+	was, now := site(r.IP, r.target), site(r.IP, to)
+	r.target = to
+	return kernel.Poke{Addr: r.IP, Old: was[:], New: now[:]}, true
 }
 
 // targetOf is what a site must call; see ftrace_get_addr_new.

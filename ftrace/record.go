@@ -50,6 +50,7 @@ type Sites struct {
 	inside  int  // callbacks that run now
 	enabled bool // /proc/sys/kernel/ftrace_enabled
 
+	modules      []moduleSites
 	allocated    int // sites found at boot, those of .init.text too
 	pages, group int
 	tmpl         [2]template // ftrace_caller, ftrace_regs_caller

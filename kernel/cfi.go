@@ -79,6 +79,12 @@ func newFrameTable(f *elf.File) (*frameTable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading .debug_frame: %w", err)
 	}
+	t.parse(data)
+	return t, nil
+}
+
+// parse reads the entries of a .debug_frame section.
+func (t *frameTable) parse(data []byte) {
 	cies := map[uint64]*cie{}
 	for off := 0; off+4 <= len(data); {
 		b := cfiBuf{data: data, off: off}
@@ -101,7 +107,6 @@ func newFrameTable(f *elf.File) (*frameTable, error) {
 		off = end
 	}
 	sort.Slice(t.fdes, func(i, j int) bool { return t.fdes[i].lo < t.fdes[j].lo })
-	return t, nil
 }
 
 func parseCIE(b *cfiBuf) *cie {

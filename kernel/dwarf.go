@@ -109,7 +109,8 @@ func (t *Types) index() error {
 	if t.names != nil || t.err != nil {
 		return t.err
 	}
-	if t.data, t.err = t.file.DWARF(); t.err != nil {
+	if t.data != nil { // a module's
+	} else if t.data, t.err = t.file.DWARF(); t.err != nil {
 		t.err = fmt.Errorf("reading DWARF: %w", t.err)
 		return t.err
 	}

@@ -22,7 +22,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		shadow: m.shadow.fork(), log: m.log.fork(), req: m.req.fork(), streams: m.streams.fork(),
 		exits: maps.Clone(m.exits), oopses: slices.Clip(m.oopses),
 	}
-	n.entries = m.entries.fork()
+	n.entries, n.mods = m.entries.fork(), m.mods.fork()
 	n.order = slices.Clone(m.order)
 	n.Seed(seed)
 	for _, v := range m.cpus {

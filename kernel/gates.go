@@ -186,4 +186,5 @@ func (m *Machine) ownGates() {
 	} {
 		m.RegisterGate(g.name, g.fn)
 	}
+	m.moduleGates()
 }

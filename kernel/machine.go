@@ -99,6 +99,7 @@ type Machine struct {
 	interrupt atomic.Bool
 	sliceHook func(c *VCPU)
 
+	mods    modules
 	text    *Text
 	req     requests
 	shadow  shadow

@@ -77,23 +77,25 @@ func readPtRegs(mem Memory, va uint64) (r PtRegs, err error) {
 
 // reporter writes the lines of one report. What it needs of the machine comes as plain values and two small readers.
 type reporter struct {
-	syms  *Symbols
-	types *Types
-	unw   *Unwinder
-	mem   Memory                         // by the CPU's current page table
-	phys  func(pa uint64) (uint64, bool) // page table entries
-	text  func(va uint64) bool           // __kernel_text_address
-	area  func(sp uint64) (stackArea, bool)
-	cpu   int
-	task  TaskInfo
-	uid   uint64
-	uts   string // "6.1.0-kscope #1"
-	taint string // what print_tainted() prints
-	count int    // of this oops
-	cr    [5]uint64
-	seg   [6]uint16 // ES CS SS DS FS GS
-	base  [3]uint64 // FS, GS, kernel GS
-	out   []string
+	syms   *Symbols
+	types  *Types
+	unw    *Unwinder
+	mem    Memory                         // by the CPU's current page table
+	phys   func(pa uint64) (uint64, bool) // page table entries
+	text   func(va uint64) bool           // __kernel_text_address
+	area   func(sp uint64) (stackArea, bool)
+	module func(va uint64) *Module
+	cpu    int
+	task   TaskInfo
+	uid    uint64
+	uts    string // "6.1.0-kscope #1"
+	taint  string // what print_tainted() prints
+	linked string // what print_modules() prints behind its title
+	count  int    // of this oops
+	cr     [5]uint64
+	seg    [6]uint16 // ES CS SS DS FS GS
+	base   [3]uint64 // FS, GS, kernel GS
+	out    []string
 }
 
 // stackArea is one of a CPU's or task's stacks.
@@ -200,8 +202,8 @@ func (r *reporter) die(what string, regs *PtRegs, code uint64, cr2 string) {
 	r.regs(regs, true) // the executive summary, should the oops have scrolled away
 }
 
-// modules is print_modules(); no module can be loaded yet.
-func (r *reporter) modules() { r.printf("Modules linked in:") }
+// modules is print_modules().
+func (r *reporter) modules() { r.printf("Modules linked in:%s", r.linked) }
 
 func (r *reporter) endTrace() { r.printf("---[ end trace %016x ]---", 0) }
 
@@ -364,12 +366,12 @@ func (r *reporter) report(what string, regs *PtRegs, code, cr2 uint64) {
 		r.printf("traps: PANIC: double fault, error_code: 0x%x", code)
 		r.die(what, regs, code, "")
 	case what == "kernel BUG", what == "invalid opcode" && r.isBUG(regs[ptIP]):
-		file, line, _ := r.types.Line(regs[ptIP])
+		file, line, _ := r.line(regs[ptIP])
 		r.printf("------------[ cut here ]------------")
 		r.printf("kernel BUG at %s:%d!", file, line)
 		r.die("invalid opcode", regs, code, "")
 	case what == "WARNING":
-		file, line, _ := r.types.Line(regs[ptIP])
+		file, line, _ := r.line(regs[ptIP])
 		r.printf("WARNING: CPU: %d PID: %d at %s:%d %s", r.cpu, r.task.Pid, file, line, r.syms.Format(regs[ptIP]))
 		r.modules()
 		r.showRegs(regs)
@@ -396,9 +398,19 @@ func oopsLevel(line string) string {
 	return ""
 }
 
+// line is the source position of an address, in a module too.
+func (r *reporter) line(ip uint64) (file string, line int, ok bool) {
+	if r.module != nil {
+		if mod := r.module(ip); mod != nil {
+			return mod.Line(ip)
+		}
+	}
+	return r.types.Line(ip)
+}
+
 // isBUG says that the image itself has a ud2 at ip: the compiler puts it there for BUG() only.
 func (r *reporter) isBUG(ip uint64) bool {
-	code := r.unw.table.code(ip)
+	code := r.unw.tableOf(ip).code(ip)
 	return len(code) >= 2 && code[0] == 0x0f && code[1] == 0x0b
 }
 

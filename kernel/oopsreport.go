@@ -30,7 +30,7 @@ func (v *VCPU) StackText() string {
 func (m *Machine) reporter(v *VCPU) *reporter {
 	c := v.CPU
 	r := &reporter{syms: m.syms, types: m.Types(), unw: m.Unwinder(), mem: c, cpu: v.ID, task: v.Current(), uts: m.uts(),
-		text: m.isText, count: 1, taint: "Not tainted"}
+		text: m.isText, count: 1, taint: "Not tainted", linked: m.linkedIn(), module: m.ModuleAt}
 	r.area = func(sp uint64) (stackArea, bool) { return m.stackArea(v, sp) }
 	r.phys = func(pa uint64) (uint64, bool) {
 		if !m.phys.Contains(pa + 7) {

@@ -21,6 +21,8 @@ const (
 	reqKill    = 10
 	reqHot     = 11
 	reqPoke    = 12
+	reqInsmod  = 13
+	reqRmmod   = 14
 )
 
 // Open flags of asm-generic/fcntl.h.

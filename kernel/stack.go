@@ -14,7 +14,7 @@ func (m *Machine) Unwinder() *Unwinder {
 			t = &frameTable{}
 		}
 		m.unw = &Unwinder{table: t, rows: map[uint64]*row{}, leaf: [2]uint64{m.img.gateStart, m.img.gateEnd},
-			Alias: m.unwindAlias}
+			Alias: m.unwindAlias, Module: m.moduleRows}
 	}
 	return m.unw
 }

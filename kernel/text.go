@@ -288,6 +288,33 @@ func (t *Text) remember(va uint64, old, new byte) {
 	}
 }
 
+// busyIn says whether the batch under way has sites in a.
+func (t *Text) busyIn(a ModuleArea) bool {
+	return t.cur != nil && slices.ContainsFunc(t.cur.patch.Pokes, func(p Poke) bool { return a.Has(p.Addr) })
+}
+
+// Instant writes pokes now, at one moment on every CPU: of text that nothing can be running yet, a module's before its init
+// (text_poke_early). Unlike Early it keeps the originals and the history.
+func (t *Text) Instant(by string, pokes []Poke) {
+	waiting := t.pending
+	t.pending = slices.Clone(pokes)
+	for i := range t.pending {
+		t.pending[i].By = by
+	}
+	t.flushNow()
+	t.pending = waiting
+}
+
+// forget drops what is known of text that is about to be freed: a module's. Pokes of it that wait are not written.
+func (t *Text) forget(a ModuleArea) {
+	t.pending = slices.DeleteFunc(t.pending, func(p Poke) bool { return a.Has(p.Addr) })
+	for at := a.Base; at < a.Base+a.Size; at += mem.PageSize {
+		if pa, ok := t.m.Translate(at); ok {
+			delete(t.orig, pa/mem.PageSize)
+		}
+	}
+}
+
 // gatePending: long text_poke_pending(void).
 func (t *Text) gatePending(*VCPU) uint64 {
 	if t.Pending() {

@@ -43,6 +43,18 @@ type Unwinder struct {
 	Alias func(pc uint64) (uint64, bool)
 	// RetAddr returns the true return address behind a hijacked one that was read at slot (function_graph, kretprobes).
 	RetAddr func(ra, slot uint64) uint64
+	// Module gives the rows of the module that pc is in, nil when it is in none.
+	Module func(pc uint64) *frameTable
+}
+
+// tableOf is the table that describes pc.
+func (u *Unwinder) tableOf(pc uint64) *frameTable {
+	if u.Module != nil && u.table.find(pc) == nil {
+		if t := u.Module(pc); t != nil {
+			return t
+		}
+	}
+	return u.table
 }
 
 // NewUnwinder parses the unwind rows of an image.
@@ -74,13 +86,14 @@ func (u *Unwinder) row(pc uint64) *row {
 		}
 	}
 	var r row
+	table := u.tableOf(look)
 	if u.leaf[0] <= look && look < u.leaf[1] || pc == 0 { // 0: a call through a null pointer, null_orc_entry of unwind_orc.c
 		r = row{cfaReg: dwRSP, cfaOff: 8, ok: true}
 		r.regs[dwRIP] = rule{kind: ruleOffset, n: -8}
 	} else {
-		r = u.table.row(look)
+		r = table.row(look)
 	}
-	if look == pc { // copied text comes and goes: not kept
+	if look == pc && table == u.table { // copied text and modules come and go: not kept
 		u.rows[pc] = &r
 	}
 	return &r
@@ -142,7 +155,7 @@ func (u *Unwinder) Next(mem Memory, f *Frame) (next Frame, ok bool, err error) {
 // outermost says that pc is the first instruction of code that nothing calls: the stack of a task that has never run
 // "returns" there.
 func (u *Unwinder) outermost(pc uint64) bool {
-	f := u.table.find(pc)
+	f := u.tableOf(pc).find(pc)
 	return f != nil && f.lo == pc && u.row(pc).regs[dwRIP].kind == ruleUndefined
 }
 

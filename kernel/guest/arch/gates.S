@@ -41,6 +41,15 @@
 	GATE tracefs_mkdir
 	GATE tracefs_rmdir
 	GATE machine_halt
+	GATE module_elf_check
+	GATE module_move
+	GATE module_simplify_symbols
+	GATE module_owner
+	GATE module_relocate
+	GATE module_section
+	GATE module_notify
+	GATE module_message
+	GATE module_drop
 	GATE kscope_hazard
 	/* called by trampolines only */
 	GATE function_trace_call

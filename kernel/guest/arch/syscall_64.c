@@ -23,6 +23,7 @@ long __x64_sys_ni_syscall(const struct pt_regs *regs)
 	X(102, getuid) X(104, getgid) X(107, geteuid) X(108, getegid) X(109, setpgid) X(110, getppid) X(111, getpgrp) \
 	X(112, setsid) X(121, getpgid) X(124, getsid) X(127, rt_sigpending) X(130, rt_sigsuspend) X(131, sigaltstack) \
 	X(133, mknod) X(161, chroot) X(137, statfs) X(138, fstatfs) X(157, prctl) X(158, arch_prctl) X(162, sync) X(160, setrlimit) X(165, mount) \
+	X(175, init_module) X(176, delete_module) X(313, finit_module) \
 	X(166, umount) X(186, gettid) X(200, tkill) X(201, time) X(202, futex) X(203, sched_setaffinity) \
 	X(204, sched_getaffinity) X(217, getdents64) X(218, set_tid_address) X(228, clock_gettime) X(229, clock_getres) \
 	X(230, clock_nanosleep) X(231, exit_group) X(234, tgkill) X(257, openat) X(258, mkdirat) X(259, mknodat) X(260, fchownat) \

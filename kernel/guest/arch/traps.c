@@ -3,6 +3,7 @@
 #include "mm.h"
 #include "uaccess.h"
 #include "gates.h"
+#include "module.h"
 
 #define X86_TRAP_DE 0
 #define X86_TRAP_OF 4
@@ -79,7 +80,7 @@ static struct exception_table_entry *search_exception_tables(unsigned long addr)
 
 int fixup_exception(struct pt_regs *regs, int trapnr, unsigned long error_code, unsigned long fault_addr)
 {
-	struct exception_table_entry *e = search_exception_tables(regs->ip);
+	const struct exception_table_entry *e = search_exception_tables(regs->ip) ?: search_module_extables(regs->ip);
 
 	if (!e)
 		return 0;

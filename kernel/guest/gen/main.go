@@ -5,7 +5,7 @@
 // only what changed. The image carries a note with the hash of all sources and the compiler's version (see Hash in
 // package guest); guest_test compares it with the tree.
 //
-// Usage: go run ./gen [-k] [-o dir] [-root dir]
+// Usage: go run ./gen [-k] [-o dir] [-root dir]; go run ./gen -m module.c [-o dir]
 package main
 
 import (
@@ -58,10 +58,18 @@ func main() {
 	root := flag.String("root", "", "the guest directory (default: found from the working directory)")
 	out := flag.String("o", "", "where the images go (default: the guest directory)")
 	plain := flag.String("elf", "", "also write the uncompressed kernel here")
+	module := flag.String("m", "", "build this C file as a module beside it, or in -o (see modules/README.md)")
 	flag.Parse()
 	dir := *root
 	if dir == "" {
 		dir = findRoot()
+	}
+	if *module != "" {
+		if err := userModule(dir, *module, *out); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if *out == "" {
 		*out = dir
@@ -113,7 +121,10 @@ func build(dir, out, plain, exclude string, compileOnly bool) error {
 	if err != nil {
 		return err
 	}
-	return b.link(out, plain, objs, note)
+	if err := b.link(out, plain, objs, note); err != nil {
+		return err
+	}
+	return b.modules(srcs, out)
 }
 
 // builder is one run of the build.
@@ -168,7 +179,7 @@ func (b *builder) flags(src string) []string {
 func (b *builder) compileAll(srcs []string) ([]string, error) {
 	var files []string
 	for _, s := range srcs {
-		if ext := filepath.Ext(s); (ext == ".c" || ext == ".S") && !b.excluded(s) {
+		if ext := filepath.Ext(s); (ext == ".c" || ext == ".S") && !b.excluded(s) && !strings.HasPrefix(s, "modules/") {
 			files = append(files, s)
 		}
 	}

@@ -15,6 +15,7 @@ void die(const char *str, struct pt_regs *regs, long err);
 #define TAINT_WARN	9
 void add_taint(unsigned int flag);
 int test_taint(unsigned int flag);
+void print_modules(void);
 void dump_stack_lvl(const char *log_lvl);
 void oops_end(unsigned long flags, struct pt_regs *regs, int signr);
 #define pr_debug_apic(fmt, ...) printk(KERN_DEBUG fmt, ##__VA_ARGS__)

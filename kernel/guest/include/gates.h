@@ -36,6 +36,8 @@ enum {
 	KSCOPE_OP_KILL,		/* arg = pid, flags = signal */
 	KSCOPE_OP_HOT,		/* start kthreads "hot/N" on the CPUs of mask arg, each calling kscope_hot() len times (0 = until stopped) */
 	KSCOPE_OP_POKE,		/* text_poke_naive(pos, buf, len): store over live text, byte by byte */
+	KSCOPE_OP_INSMOD,	/* load the module file path; buf = arguments, NUL-terminated */
+	KSCOPE_OP_RMMOD,	/* delete_module(path, flags) */
 };
 long kscoped_next(struct kscope_req *r);		/* 1: r filled; 0: nothing to do */
 void kscoped_done(struct kscope_req *r);

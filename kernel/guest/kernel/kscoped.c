@@ -12,6 +12,7 @@
 #include "namei.h"
 #include "tracefs.h"
 #include "uaccess.h"
+#include "module.h"
 
 extern wait_queue_head_t hostcons_wait;		/* drivers/hostcons.c */
 static DECLARE_WAIT_QUEUE_HEAD(kscoped_wait);
@@ -260,6 +261,10 @@ static long kscoped_handle(struct kscope_req *r)
 	case KSCOPE_OP_POKE:
 		text_poke_naive((void *)r->pos, r->buf, min(r->len, (u64)KSCOPE_BUF_SIZE));
 		return 0;
+	case KSCOPE_OP_INSMOD:
+		return ksys_load_module_file(r->path, r->buf);
+	case KSCOPE_OP_RMMOD:
+		return ksys_delete_module(r->path, r->flags);
 	}
 	return -EINVAL;
 }

@@ -67,7 +67,7 @@ void warn_slowpath_fmt(const char *file, int line, const char *fmt, ...)
 		va_end(args);
 	}
 	pr_warn("WARNING: CPU: %d PID: %d at %s:%d\n", raw_smp_processor_id(), current->pid, file, line);
-	pr_warn("Modules linked in:\n");
+	print_modules();
 	dump_stack_lvl(KERN_WARNING);
 	pr_warn("---[ end trace 0000000000000000 ]---\n");
 	add_taint(TAINT_WARN);

@@ -1,6 +1,7 @@
 /* See kallsyms.h. The table is linked into the image by a second pass; without one, addresses print as hex. */
 #include "kallsyms.h"
 #include "kernel.h"
+#include "module.h"
 
 extern const u32 kallsyms_num_syms __attribute__((weak));
 extern const u32 kallsyms_offsets[] __attribute__((weak));	/* from _text, rising */
@@ -56,7 +57,7 @@ unsigned long kallsyms_lookup_name(const char *name)
 		if (*n && !strcmp(n + 1, name))
 			return (unsigned long)_text + kallsyms_offsets[i];
 	}
-	return 0;
+	return module_kallsyms_lookup_name(name);
 }
 
 /* The @i-th symbol in address order; false behind the last. An empty name is padding. */
@@ -76,15 +77,22 @@ bool kallsyms_get_symbol(u32 i, unsigned long *addr, char *type, const char **na
 static int __sprint_symbol(char *buffer, unsigned long address, int symbol_offset, bool add_offset)
 {
 	unsigned long size, offset;
-	const char *name;
+	const char *name, *modname = NULL;
+	int len;
 
 	address += symbol_offset;
 	name = kallsyms_lookup(address, &size, &offset);
 	if (!name)
+		name = module_address_lookup(address, &size, &offset, &modname);
+	if (!name)
 		return sprintf(buffer, "0x%lx", address - symbol_offset);
-	if (!add_offset)
-		return sprintf(buffer, "%s", name);
-	return sprintf(buffer, "%s+0x%lx/0x%lx", name, offset - symbol_offset, size);
+	if (add_offset)
+		len = sprintf(buffer, "%s+0x%lx/0x%lx", name, offset - symbol_offset, size);
+	else
+		len = sprintf(buffer, "%s", name);
+	if (modname)
+		len += sprintf(buffer + len, " [%s]", modname);
+	return len;
 }
 
 int sprint_symbol(char *buffer, unsigned long address)

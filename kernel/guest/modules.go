@@ -1,0 +1,32 @@
+package guest
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed modules/*.ko.gz
+var modulesGz embed.FS
+
+// Modules are the names of the modules that come with the image, sorted.
+func Modules() []string {
+	files, err := fs.Glob(modulesGz, "modules/*.ko.gz")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(path.Base(f), ".ko.gz")
+	}
+	return files
+}
+
+// Module is the .ko of a module, nil when there is none of that name.
+func Module(name string) []byte {
+	gz, err := modulesGz.ReadFile("modules/" + name + ".ko.gz")
+	if err != nil {
+		return nil
+	}
+	return unpack(gz)
+}

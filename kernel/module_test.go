@@ -1,0 +1,115 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"kscope/kernel/guest"
+)
+
+// withModules is a booted machine with the test modules in its root directory.
+func withModules(t testing.TB, seed uint64) *Machine {
+	t.Helper()
+	m := boot(t, Config{Seed: seed})
+	for _, name := range guest.Modules() {
+		if err := m.WriteFile("/"+name+".ko", guest.Module(name), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// logSince is the kernel log from line n on.
+func logSince(m *Machine, n int) string {
+	var b strings.Builder
+	for _, l := range m.Dmesg()[n:] {
+		b.WriteString(l.Text + "\n")
+	}
+	return b.String()
+}
+
+func TestModuleLife(t *testing.T) {
+	m := withModules(t, 1)
+	at := len(m.Dmesg())
+	load := func(file, args string, want error) {
+		t.Helper()
+		if err := m.LoadModule("/"+file+".ko", args); !errors.Is(err, want) {
+			t.Fatalf("loading %s: %v, want %v\n%s", file, err, want, logSince(m, at))
+		}
+	}
+	load("kscope_test_user", "", ENOENT)
+	load("kscope_test", "count=40 name=me strange=1", nil)
+	load("kscope_test", "", EEXIST)
+	load("kscope_test_user", "", nil)
+	m.Run(Until{Time: m.Now() + 20_000_000})
+	want := `kscope_test_user: loading out-of-tree module taints kernel.
+kscope_test_user: Unknown symbol kscope_test_add (err -2)
+kscope_test: unknown parameter 'strange' ignored
+kscope_test: hello from me, count 40, peek -14
+kscope_test_user: `
+	if got := logSince(m, at); !strings.HasPrefix(got, want) {
+		t.Errorf("log %q", got)
+	}
+	lines := ""
+	for _, i := range m.Modules() {
+		lines += i.Line() + "\n"
+	}
+	if want := "kscope_test_user 16384 0 - Live 0xffffffffc0005000 (O)\nkscope_test 16384 1 kscope_test_user, Live 0xffffffffc0000000 (O)\n"; lines != want {
+		t.Errorf("modules:\n%s", lines)
+	}
+	if got := m.Symbols().Format(0xffffffffc0000000 + 4); !strings.HasSuffix(got, " [kscope_test]") {
+		t.Errorf("symbol %s", got)
+	}
+	count, _ := m.Symbols().Lookup("kscope_test:count")
+	if n, err := m.U32(count); err != nil || n < 140 || n == 140 {
+		t.Errorf("count is %d, %v: the thread does not run", n, err)
+	}
+	for _, step := range []struct {
+		name string
+		want error
+	}{{"kscope_test", EAGAIN}, {"kscope_test_user", nil}, {"kscope_test", nil}, {"kscope_test", ENOENT}} {
+		if err := m.UnloadModule(step.name); err != step.want {
+			t.Errorf("unloading %s: %v, want %v", step.name, err, step.want)
+		}
+	}
+	if m.linkedIn() != " [last unloaded: kscope_test(O)]" || len(m.Modules()) > 0 || len(m.mods.list) > 0 {
+		t.Errorf("linked in:%s", m.linkedIn())
+	}
+	if _, ok := m.Symbols().Lookup("kscope_test_add"); ok {
+		t.Error("kscope_test_add is still a symbol")
+	}
+	if len(m.Oopses()) > 0 {
+		t.Error(m.lastOops().Text())
+	}
+}
+
+// What goes wrong in a module is Linux's report with the module's name, and the machine lives on.
+func TestModuleOops(t *testing.T) {
+	for kind, want := range map[int][]string{
+		1: {"BUG: kernel NULL pointer dereference, address: 0000000000000008\n", "\nRIP: 0010:kscope_test_oops+0x", "/0x80 [kscope_test]\n",
+			"\n kscope_test_thread+0x", "/0xc0 [kscope_test]\n kthread+0x", "\nModules linked in: kscope_test(O)\n", "Tainted: G           O"},
+		2: {"kernel BUG at modules/kscope_test.c:61!", "invalid opcode: 0000 [#1]", "RIP: 0010:kscope_test_oops"},
+		3: {"WARNING: CPU: ", " at modules/kscope_test.c:", "Modules linked in: kscope_test(O)\n"},
+		4: {"RIP: 0010:kscope_test_oops", "\n kscope_test_init+0x", "\n do_one_initcall+0x", "\n do_init_module+0x", "\n load_module+0x", "Modules linked in: kscope_test(O+)\n"},
+	} {
+		m := withModules(t, uint64(kind))
+		at := len(m.Dmesg())
+		err := m.LoadModule("/kscope_test.ko", fmt.Sprintf("oops=%d", kind))
+		if wantErr := map[int]error{4: EFAULT}[kind]; !errors.Is(err, wantErr) { // its loader died: Linux kills insmod
+			t.Errorf("kind %d: %v", kind, err)
+		}
+		m.Run(Until{Time: m.Now() + 20_000_000})
+		log := logSince(m, at)
+		for _, w := range want {
+			if !strings.Contains(log, w) {
+				t.Errorf("kind %d: no %q in\n%s", kind, w, log)
+				break
+			}
+		}
+		if err := m.WriteFile("/after", []byte("x"), false); err != nil {
+			t.Errorf("kind %d: the machine is lost: %v", kind, err)
+		}
+	}
+}
