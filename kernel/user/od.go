@@ -75,26 +75,7 @@ func od(c *cmd) int {
 	if len(formats) == 0 {
 		add("o2")
 	}
-	var data []byte
-	opened := 0
-	for _, f := range orStdin(files) {
-		in, ok := c.input(f, "")
-		if !ok {
-			status = 1
-			continue
-		}
-		opened++
-		for limit < 0 || int64(len(data)) < skip+limit {
-			if data = append(data, in.buf...); !in.fill() {
-				break
-			}
-		}
-		if in.err != 0 {
-			c.fail(f, in.err)
-			status = 1
-		}
-		in.close()
-	}
+	data, opened, status := odRead(c, orStdin(files), skip, limit)
 	if opened == 0 {
 		return status
 	}
@@ -108,6 +89,30 @@ func od(c *cmd) int {
 	}
 	odDump(c, data, skip, formats, radix, width, all)
 	return status
+}
+
+// odRead reads the files one behind the other, no more than needed.
+func odRead(c *cmd, files []string, skip, limit int64) (data []byte, opened, status int) {
+	for _, f := range files {
+		in, ok := c.input(f, "")
+		if !ok {
+			status = 1
+			continue
+		}
+		opened++
+		for limit < 0 || int64(len(data)) < skip+limit {
+			if !in.fill() {
+				break
+			}
+			data, in.buf = append(data, in.buf...), nil
+		}
+		if in.err != 0 {
+			c.fail(f, in.err)
+			status = 1
+		}
+		in.close()
+	}
+	return data, opened, status
 }
 
 func odNumber(text string) (int64, bool) {

@@ -156,80 +156,102 @@ func ps(c *cmd) int {
 			"  In the meantime, run \"mount proc /proc -t proc\"\n"))
 		return 1
 	}
-	layout, columns, all, headers, pids, comms, ok := "", []string(nil), false, true, []string(nil), []string(nil), true
-	args := slices.Clone(c.argv[1:])
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && strings.Trim(args[0], "auxwfe") == "" { // BSD's letters
-		layout = "x"
-		if strings.Contains(args[0], "u") {
-			layout = "u"
-		}
-		all, args = true, args[1:]
-	}
-	for len(args) > 0 && ok {
-		a := args[0]
-		args = args[1:]
-		value := func(attached string) string {
-			if attached == "" && len(args) > 0 {
-				attached, args = args[0], args[1:]
-			}
-			return attached
-		}
-		split := func(s string) []string {
-			return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
-		}
-		switch {
-		case a == "--no-headers" || a == "--no-heading" || a == "h":
-			headers = false
-		case a == "--pid" || strings.HasPrefix(a, "--pid="):
-			pids = append(pids, split(value(strings.TrimPrefix(strings.TrimPrefix(a, "--pid"), "=")))...)
-		case strings.HasPrefix(a, "-") && len(a) > 1 && a[1] != '-':
-			for i := 1; i < len(a); i++ {
-				switch a[i] {
-				case 'e', 'A':
-					all = true
-				case 'f', 'l':
-					layout = a[i : i+1]
-				case 'w', 'L', 'T':
-				case 'o', 'p', 'C':
-					list := value(a[i+1:])
-					switch a[i] {
-					case 'o':
-						columns = append(columns, split(list)...)
-					case 'p':
-						pids = append(pids, split(list)...)
-					default:
-						comms = append(comms, split(list)...)
-					}
-					i = len(a)
-				default:
-					ok = false
-				}
-			}
-		case a != "" && strings.Trim(a, "0123456789,") == "":
-			pids = append(pids, split(a)...)
-		default:
-			ok = false
-		}
-	}
-	if !ok {
-		c.s.Write(2, []byte("error: unsupported SysV option\n\nUsage:\n ps [options]\n\n Try 'ps --help <simple|list|output|threads|misc|all>'\n  or 'ps --help <s|l|o|t|m|a>'\n for additional help text.\n\nFor more details see ps(1).\n"))
+	a := &psArgs{headers: true, args: slices.Clone(c.argv[1:])}
+	if !a.parse() {
+		c.s.Write(2, []byte("error: unsupported SysV option\n"+psUsage))
 		return 1
 	}
-	if columns == nil {
-		columns = strings.Split(psLayouts[layout], ",")
+	if a.columns == nil {
+		a.columns = strings.Split(psLayouts[a.layout], ",")
 	}
 	r := &psRun{c: c, names: &lsRun{c: c, on: map[byte]bool{}}, hz: 100}
 	mono, _ := c.s.ClockGettime(1)
 	r.now = int64(mono / 1e7)
-	return r.print(columns, headers, func(t *psTask) bool {
+	return r.print(a.columns, a.headers, func(t *psTask) bool {
 		switch {
-		case all:
+		case a.all:
 			return true
-		case pids != nil || comms != nil:
-			return has(pids, strconv.Itoa(t.pid)) || has(comms, t.comm)
+		case a.pids != nil || a.comms != nil:
+			return has(a.pids, strconv.Itoa(t.pid)) || has(a.comms, t.comm)
 		}
 		return t.field(23) > 0 // no terminals: the user's own programs
 	})
+}
+
+const psUsage = "\nUsage:\n ps [options]\n\n Try 'ps --help <simple|list|output|threads|misc|all>'\n  or 'ps --help <s|l|o|t|m|a>'\n" +
+	" for additional help text.\n\nFor more details see ps(1).\n"
+
+// psArgs is what the command line asks for.
+type psArgs struct {
+	args                 []string // still to be parsed
+	layout               string
+	all, headers         bool
+	columns, pids, comms []string
+}
+
+func psSplit(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// value is an option's value: attached to it, or the next word.
+func (a *psArgs) value(attached string) []string {
+	if attached == "" && len(a.args) > 0 {
+		attached, a.args = a.args[0], a.args[1:]
+	}
+	return psSplit(attached)
+}
+
+func (a *psArgs) parse() bool {
+	if len(a.args) > 0 && !strings.HasPrefix(a.args[0], "-") && strings.Trim(a.args[0], "auxwfe") == "" { // BSD's letters
+		a.layout = "x"
+		if strings.Contains(a.args[0], "u") {
+			a.layout = "u"
+		}
+		a.all, a.args = true, a.args[1:]
+	}
+	for len(a.args) > 0 {
+		w := a.args[0]
+		a.args = a.args[1:]
+		switch {
+		case w == "--no-headers" || w == "--no-heading" || w == "h":
+			a.headers = false
+		case w == "--pid" || strings.HasPrefix(w, "--pid="):
+			a.pids = append(a.pids, a.value(strings.TrimPrefix(strings.TrimPrefix(w, "--pid"), "="))...)
+		case strings.HasPrefix(w, "-") && len(w) > 1 && w[1] != '-':
+			if !a.letters(w) {
+				return false
+			}
+		case w != "" && strings.Trim(w, "0123456789,") == "":
+			a.pids = append(a.pids, psSplit(w)...)
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (a *psArgs) letters(w string) bool {
+	for i := 1; i < len(w); i++ {
+		switch w[i] {
+		case 'e', 'A':
+			a.all = true
+		case 'f', 'l':
+			a.layout = w[i : i+1]
+		case 'w':
+		case 'o':
+			a.columns = append(a.columns, a.value(w[i+1:])...)
+			return true
+		case 'p':
+			a.pids = append(a.pids, a.value(w[i+1:])...)
+			return true
+		case 'C':
+			a.comms = append(a.comms, a.value(w[i+1:])...)
+			return true
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (r *psRun) tasks() (out []*psTask) {
@@ -273,7 +295,7 @@ func (r *psRun) print(keys []string, headers bool, want func(*psTask) bool) int 
 		key, head, renamed := strings.Cut(k, "=")
 		i := slices.IndexFunc(table, func(c psColumn) bool { return c.key == key })
 		if i < 0 {
-			r.c.s.Write(2, []byte("error: unknown user-defined format specifier \""+key+"\"\n\nUsage:\n ps [options]\n\n Try 'ps --help <simple|list|output|threads|misc|all>'\n  or 'ps --help <s|l|o|t|m|a>'\n for additional help text.\n\nFor more details see ps(1).\n"))
+			r.c.s.Write(2, []byte("error: unknown user-defined format specifier \""+key+"\"\n"+psUsage))
 			return 1
 		}
 		col := table[i]

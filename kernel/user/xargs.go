@@ -20,6 +20,8 @@ type xargsRun struct {
 	lines   int
 	empty   bool // run with nothing to run it on
 	trace   bool
+	delim   int // of the input's words, -1: blanks
+	file    string
 	status  int
 }
 
@@ -30,81 +32,78 @@ func xargs(c *cmd) int {
 	if done {
 		return status
 	}
-	x := &xargsRun{c: c, base: args, chars: 20000, empty: true}
-	delim, file := -1, "-"
+	x := &xargsRun{c: c, base: args, chars: 20000, empty: true, delim: -1, file: "-"}
 	for _, o := range found {
-		n, err := strconv.Atoi(o.value)
-		if strings.IndexByte("nLPs", o.id) >= 0 && (err != nil || n < 1 && o.id != 'P') && o.value != "" {
-			if err != nil {
-				c.errorf("invalid number \"%s\" for -%c option", o.value, o.id)
-			} else {
-				c.errorf("value %s for -%c option should be >= 1", o.value, o.id)
-			}
-			return c.tryHelp(1)
-		}
-		switch o.id {
-		case '0':
-			delim = 0
-		case 'd':
-			text, _ := unescape(o.value)
-			if len(text) != 1 {
-				c.errorf("Invalid input delimiter specification %s: the delimiter must be either a single character or an escape sequence starting with \\.", o.value)
-				return 1
-			}
-			delim = int(text[0])
-		case 'a':
-			file = o.value
-		case 'I', 'i':
-			if x.replace = o.value; o.value == "" {
-				x.replace = "{}"
-			}
-		case 'L':
-			x.lines = max(1, n)
-		case 'n':
-			x.max = n
-		case 's':
-			x.chars = n
-		case 'r':
-			x.empty = false
-		case 't':
-			x.trace = true
+		if code := x.option(o); code != 0 {
+			return code
 		}
 	}
 	if len(x.base) == 0 {
 		x.base = []string{"echo"}
 	}
-	in, e := c.tryInput(file)
+	in, e := c.tryInput(x.file)
 	if e != 0 {
-		c.errorf("Cannot open input file %s: %s", quoted(file), e.Error())
+		c.errorf("Cannot open input file %s: %s", quoted(x.file), e.Error())
 		return 1
 	}
 	text := string(in.all())
 	in.close()
+	if msg := x.all(text); msg != "" {
+		c.errorf("%s", msg)
+		return 1
+	}
+	return x.status
+}
+
+// option takes one option; a status other than 0 ends xargs.
+func (x *xargsRun) option(o given) int {
+	c := x.c
+	n, err := strconv.Atoi(o.value)
+	if strings.IndexByte("nLPs", o.id) >= 0 && (err != nil || n < 1 && o.id != 'P') && o.value != "" {
+		if err != nil {
+			c.errorf("invalid number \"%s\" for -%c option", o.value, o.id)
+		} else {
+			c.errorf("value %s for -%c option should be >= 1", o.value, o.id)
+		}
+		return c.tryHelp(1)
+	}
+	switch o.id {
+	case '0':
+		x.delim = 0
+	case 'd':
+		text, _ := unescape(o.value)
+		if len(text) != 1 {
+			c.errorf("Invalid input delimiter specification %s: the delimiter must be either a single character or an escape sequence starting with \\.", o.value)
+			return 1
+		}
+		x.delim = int(text[0])
+	case 'a':
+		x.file = o.value
+	case 'I', 'i':
+		if x.replace = o.value; o.value == "" {
+			x.replace = "{}"
+		}
+	case 'L':
+		x.lines = max(1, n)
+	case 'n':
+		x.max = n
+	case 's':
+		x.chars = n
+	case 'r':
+		x.empty = false
+	case 't':
+		x.trace = true
+	}
+	return 0
+}
+
+// all runs the commands for an input.
+func (x *xargsRun) all(text string) (msg string) {
 	switch {
 	case x.replace != "":
-		for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' && delim < 0 || delim >= 0 && int(r) == delim }) {
-			if line = strings.TrimLeft(line, " \t"); line == "" {
-				continue
-			}
-			if delim < 0 {
-				words, msg := xargsWords(strings.ReplaceAll(strings.ReplaceAll(line, " ", "\\ "), "\t", "\\\t"))
-				if msg != "" {
-					c.errorf("%s", msg)
-					return 1
-				}
-				line = strings.Join(words, " ")
-			}
-			var argv []string
-			for _, w := range x.base {
-				argv = append(argv, strings.ReplaceAll(w, x.replace, line))
-			}
-			if !x.run(argv) {
-				break
-			}
-		}
-		return x.status
-	case delim >= 0:
-		words := strings.Split(strings.TrimSuffix(text, string(rune(delim))), string(rune(delim)))
+		return x.perLine(text)
+	case x.delim >= 0:
+		words := strings.Split(strings.TrimSuffix(text, string(rune(x.delim))), string(rune(x.delim)))
 		if text == "" {
 			words = nil
 		}
@@ -120,12 +119,39 @@ func xargs(c *cmd) int {
 	default:
 		words, msg := xargsWords(text)
 		if msg != "" {
-			c.errorf("%s", msg)
-			return 1
+			return msg
 		}
 		x.batches(words)
 	}
-	return x.status
+	return ""
+}
+
+// perLine is -I: one command for each line, without the blanks in front of it.
+func (x *xargsRun) perLine(text string) (msg string) {
+	end := max(x.delim, 0)
+	if x.delim < 0 {
+		end = '\n'
+	}
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return int(r) == end }) {
+		if line = strings.TrimLeft(line, " \t"); line == "" {
+			continue
+		}
+		if x.delim < 0 {
+			words, msg := xargsWords(strings.NewReplacer(" ", "\\ ", "\t", "\\\t").Replace(line))
+			if msg != "" {
+				return msg
+			}
+			line = strings.Join(words, " ")
+		}
+		var argv []string
+		for _, w := range x.base {
+			argv = append(argv, strings.ReplaceAll(w, x.replace, line))
+		}
+		if !x.run(argv) {
+			break
+		}
+	}
+	return ""
 }
 
 // xargsWords splits at blanks; quotes and backslashes protect.
