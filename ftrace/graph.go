@@ -167,7 +167,7 @@ func (g *graph) stack(c *kernel.VCPU, task uint64, pid int32) *retStack {
 }
 
 // enter is ftrace_graph_func: function_graph_enter and trace_graph_entry.
-func (g *graph) enter(c *kernel.VCPU, ip, parent, regs uint64) {
+func (g *graph) enter(c *kernel.VCPU, ip, _, regs uint64) {
 	mem := hot{g.t.m}
 	task := c.CurrentAddr()
 	var w taskWords
@@ -178,7 +178,8 @@ func (g *graph) enter(c *kernel.VCPU, ip, parent, regs uint64) {
 		g.counts.Overrun++
 		return
 	}
-	r := graphRet{ret: parent, fn: ip, slot: mem.u64(regs + g.offSP), call: c.Now()}
+	r := graphRet{fn: ip, slot: mem.u64(regs + g.offSP), call: c.Now()}
+	r.ret = mem.u64(r.slot) // not parent: a kretprobe that was called first has put its trampoline there
 	if !g.wants(c, s, &r, w) {
 		return
 	}

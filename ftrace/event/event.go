@@ -113,13 +113,23 @@ func (f *Field) Elem() int {
 		if strings.HasPrefix(f.Type, "unsigned long") {
 			return 8
 		}
+		if bits, err := strconv.Atoi(strings.TrimLeft(f.Type[:i], "us")); err == nil { // "u16[]" of a probe
+			return bits / 8
+		}
 		return 4
 	}
 	return f.Size
 }
 
+// DataLoc says whether the field is a word that tells where in the record a string is: its length in the upper half, its
+// offset in the lower.
+func (f *Field) DataLoc() bool { return strings.HasPrefix(f.Type, "__data_loc ") }
+
 // decl puts the array brackets behind the name: "char", "buf" from "char[]", "buf".
 func (f *Field) decl() string {
+	if f.DataLoc() {
+		return f.Type + " " + f.Name // as f_show prints it
+	}
 	if i := strings.IndexByte(f.Type, '['); i >= 0 {
 		return f.Type[:i] + " " + f.Name + f.Type[i:]
 	}
@@ -190,6 +200,11 @@ func (x *Field) Decode(d []byte) (v Value, ok bool) {
 	b := d[x.Offset : x.Offset+size]
 	elem := x.Elem()
 	switch {
+	case x.DataLoc():
+		loc := number(b[:min(4, len(b))], false)
+		if at, n := int(loc&0xffff), int(loc>>16); at+n <= len(d) {
+			v.Text = cString(d[at : at+n])
+		}
 	case strings.HasPrefix(x.Type, "char["):
 		v.Text = cString(b)
 	case strings.Contains(x.Type, "["):
