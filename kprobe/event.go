@@ -33,15 +33,18 @@ type Event struct {
 	probe  *Probe
 	ret    *Ret
 	placed bool // false: the place may come with a module
+
+	hit        *Hit   // that is being recorded
+	addr, from uint64 // of it: the place, and the return address
+	fill       func(d []byte)
 }
 
 // group is the events of one name: struct trace_probe_event.
 type group struct {
-	format *event.Format
-	list   []*Event
-	on     bool
-	fixed  int // bytes of a record without strings
-	fetch  fetcher
+	event *ftrace.TraceEvent
+	list  []*Event
+	fixed int // bytes of a record without strings
+	fetch fetcher
 }
 
 // Probe is the kprobe behind the event, and Ret its kretprobe or nil.
@@ -50,10 +53,10 @@ func (e *Event) Ret() *Ret     { return e.ret }
 
 // System is the event's group, ID its number in records.
 func (e *Event) System() string { return e.Group }
-func (e *Event) ID() uint16     { return e.group.format.ID }
+func (e *Event) ID() uint16     { return e.group.event.ID }
 
 // On says whether the event is enabled.
-func (e *Event) On() bool { return e.group.on }
+func (e *Event) On() bool { return e.group.event.Used() }
 
 // Missed is the second number of kprobe_profile.
 func (e *Event) Missed() uint64 {
@@ -112,7 +115,7 @@ func (k *Kprobes) Define(command string) (*Event, error) {
 // findGroup finds the events of a name.
 func (k *Kprobes) findGroup(system, name string) *group {
 	for _, g := range k.groups {
-		if g.format.System == system && g.format.Name == name {
+		if g.event.System == system && g.event.Name == name {
 			return g
 		}
 	}
@@ -143,7 +146,7 @@ func (k *Kprobes) add(e *Event) error {
 		k.newGroup(e)
 	}
 	k.events = append(k.events, e)
-	if e.group.on && e.placed {
+	if e.On() && e.placed {
 		return k.Enable(e.probe)
 	}
 	return nil
@@ -294,11 +297,10 @@ func (k *Kprobes) newGroup(e *Event) {
 	for _, f := range k.t.Events().All() {
 		k.nextID = max(k.nextID, f.ID+1)
 	}
-	g.format = e.format(k.nextID)
+	g.event = &ftrace.TraceEvent{Format: e.format(k.nextID), Switch: func(on bool) error { return k.switchOn(g, on) }}
 	k.nextID++
-	k.t.Events().Add(g.format)
+	k.t.AddEvent(g.event)
 	k.groups = append(k.groups, g)
-	k.addFiles(e.Group, e.Name)
 }
 
 // remove is dyn_event_release.
@@ -347,7 +349,7 @@ func (e *Event) matches(words []string) bool {
 // Delete removes an event; EBUSY while it is enabled, unless it has siblings.
 func (k *Kprobes) Delete(e *Event) error {
 	g := e.group
-	if len(g.list) == 1 && g.on {
+	if len(g.list) == 1 && e.On() {
 		return kernel.EBUSY
 	}
 	if e.placed {
@@ -366,9 +368,8 @@ func (k *Kprobes) Delete(e *Event) error {
 	}
 	k.events, g.list = drop(k.events), drop(g.list)
 	if len(g.list) == 0 {
-		k.t.Events().Remove(g.format)
 		k.groups = slices.DeleteFunc(slices.Clone(k.groups), func(o *group) bool { return o == g })
-		k.removeFiles(e.Group, e.Name)
+		return k.t.RemoveEvent(g.event)
 	}
 	return nil
 }
@@ -393,14 +394,13 @@ func (k *Kprobes) DeleteAll() error {
 }
 
 // SetOn enables or disables an event, with its siblings.
-func (k *Kprobes) SetOn(e *Event, on bool) error {
-	if e.group.on == on {
-		return nil
-	}
-	e.group.on = on
-	for _, o := range e.group.list {
-		if o.placed {
-			if err := k.setEnabled(o.probe, on); err != nil {
+func (k *Kprobes) SetOn(e *Event, on bool) error { return k.t.EnableEvent(e.group.event, on) }
+
+// switchOn is TraceEvent.Switch.
+func (k *Kprobes) switchOn(g *group, on bool) error {
+	for _, e := range g.list {
+		if e.placed {
+			if err := k.setEnabled(e.probe, on); err != nil {
 				return err
 			}
 		}
@@ -432,21 +432,30 @@ func (e *Event) write(h *Hit, addr, ret uint64) {
 			f.strings(a)
 		}
 	}
-	n := (g.fixed + len(f.text) + 3) &^ 3
-	e.k.t.Emit(h.C, g.format.ID, n, func(d []byte) {
-		if h.Int3 {
-			nmiHeader(d)
-		}
-		binary.LittleEndian.PutUint64(d[8:], addr)
-		if e.Return {
-			binary.LittleEndian.PutUint64(d[16:], ret)
-		}
-		dyn, locs := g.fixed, f.locs
-		for _, a := range e.Args {
-			dyn, locs = f.put(a, d, dyn, locs)
-		}
-		copy(d[g.fixed:], f.text)
-	})
+	if e.fill == nil {
+		e.fill = e.record
+	}
+	e.hit, e.addr, e.from = h, addr, ret
+	g.event.Fire(h.C, (g.fixed+len(f.text)+3)&^3, e.fill)
+	e.hit, f.regs = nil, nil
+}
+
+// record fills a record.
+func (e *Event) record(d []byte) {
+	g := e.group
+	f := &g.fetch
+	if e.hit.Int3 {
+		nmiHeader(d)
+	}
+	binary.LittleEndian.PutUint64(d[8:], e.addr)
+	if e.Return {
+		binary.LittleEndian.PutUint64(d[16:], e.from)
+	}
+	dyn, locs := g.fixed, f.locs
+	for _, a := range e.Args {
+		dyn, locs = f.put(a, d, dyn, locs)
+	}
+	copy(d[g.fixed:], f.text)
 }
 
 // nmiHeader is what 6.1 writes in a handler behind an int3, which runs as an NMI with interrupts off: tracing_gen_ctx_dec
@@ -464,7 +473,7 @@ func (c *copier) event(e *Event) *Event {
 	n := &Event{}
 	*n = *e
 	c.events[e] = n
-	n.k = c.k
+	n.k, n.fill = c.k, nil
 	if e.ret != nil {
 		n.ret = c.ret(e.ret)
 		n.probe = &n.ret.Probe
@@ -476,14 +485,15 @@ func (c *copier) event(e *Event) *Event {
 }
 
 func (c *copier) group(g *group) *group {
-	n := &group{format: g.format, on: g.on, fixed: g.fixed}
+	n := &group{event: c.k.t.ForkEvent(g.event), fixed: g.fixed}
 	for _, e := range g.list {
 		m := c.event(e)
 		m.group = n
 		n.list = append(n.list, m)
 	}
-	c.k.t.Events().Remove(g.format)
-	n.format = n.list[0].format(g.format.ID)
-	c.k.t.Events().Add(n.format)
+	c.k.t.Events().Remove(n.event.Format) // its text names symbols of the other machine
+	n.event.Format = n.list[0].format(g.event.ID)
+	c.k.t.Events().Add(n.event.Format)
+	n.event.Switch = func(on bool) error { return c.k.switchOn(n, on) }
 	return n
 }

@@ -63,7 +63,12 @@ func (e *Event) print(p *event.Printer, d []byte) {
 	u64 := binary.LittleEndian.Uint64
 	p.Buf = append(append(p.Buf, e.Name...), ": ("...)
 	if e.Return {
-		p.Buf = append(append(p.Buf, syms.Format(u64(d[16:]))...), " <- "...)
+		if from := u64(d[16:]); from == e.k.tramp { // see kretprobed in kernel/trace/trace_output.c
+			p.Buf = append(p.Buf, "[unknown/kretprobe'd]"...)
+		} else {
+			p.Buf = append(p.Buf, syms.Format(from)...)
+		}
+		p.Buf = append(p.Buf, " <- "...)
 		p.Buf = append(p.Buf, syms.Name(u64(d[8:]))...)
 	} else {
 		p.Buf = append(p.Buf, syms.Format(u64(d[8:]))...)

@@ -123,6 +123,7 @@ func (k *Kprobes) buildTrampoline() error {
 	b := [5]byte{0xe9}
 	binary.LittleEndian.PutUint32(b[1:], uint32(gate-va-5))
 	k.m.ShadowWrite(va, b[:])
+	k.m.Symbols().Add(kernel.Sym{Name: rethookSym, Addr: va, Size: 5, ELFSize: 5, Kind: 't', Section: ".shadow"}) // no module's
 	k.tramp = va
 	return nil
 }
@@ -253,13 +254,7 @@ func (k *Kprobes) trueReturn(ra, slot uint64, next func(ra, slot uint64) uint64)
 	for range 64 {
 		was := ra
 		if ra == k.tramp && ra != 0 {
-			for _, s := range k.tasks {
-				for _, in := range s.list {
-					if in.Slot == slot && in.Addr != k.tramp {
-						ra = in.Addr
-					}
-				}
-			}
+			ra = k.behind(slot)
 		} else if next != nil {
 			ra = next(ra, slot)
 		}
@@ -268,6 +263,18 @@ func (k *Kprobes) trueReturn(ra, slot uint64, next func(ra, slot uint64) uint64)
 		}
 	}
 	return ra
+}
+
+// behind is the return address that the oldest instance of a slot holds.
+func (k *Kprobes) behind(slot uint64) uint64 {
+	for _, s := range k.tasks {
+		for _, in := range s.list {
+			if in.Slot == slot && in.Addr != k.tramp {
+				return in.Addr
+			}
+		}
+	}
+	return k.tramp
 }
 
 // disguise tells StateHash what hijacked slots hold for the guest.
