@@ -59,6 +59,8 @@ func symbolText(syms *kernel.Symbols, addr uint64, offset bool) string {
 	switch {
 	case s.Name == "" || s.Name == trampolineName: // 6.1's kallsyms lists trampolines, but %pS does not find them
 		return fmt.Sprintf("0x%08x", addr)
+	case s.Name == "arch_rethook_trampoline": // of package kprobe; see kretprobed in kernel/trace/trace_output.c
+		return "[unknown/kretprobe'd]"
 	case offset:
 		return syms.Format(addr)
 	}
