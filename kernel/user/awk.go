@@ -1,6 +1,7 @@
 package user
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -116,7 +117,13 @@ func awkExec(c *cmd, source string, vars, args []string) int {
 	if len(r.files) == 0 {
 		r.files = []string{"-"}
 	}
-	code, err := interp.ExecProgram(prog, cfg)
+	in, err := interp.New(prog)
+	if err != nil {
+		panic("BUG: user: awk: " + err.Error())
+	}
+	ended := make(chan struct{})
+	close(ended)
+	code, err := in.ExecuteContext(awkContext{context.Background(), c.s, ended}, cfg)
 	if r.cur != nil {
 		r.cur.close()
 	}
@@ -226,6 +233,24 @@ func (r *awkRun) now() int {
 	ns, _ := r.c.s.ClockGettime(0)
 	return int(ns / 1e9)
 }
+
+// awkContext is how a program that only computes lets others run: it looks as if it had ended, so that goawk asks Err every
+// thousand operations, and says no.
+type awkContext struct {
+	context.Context
+	s     *Sys
+	ended chan struct{}
+}
+
+func (a awkContext) Done() <-chan struct{} { return a.ended }
+
+func (a awkContext) Err() error {
+	a.s.Work(1000 * awkOp)
+	return nil
+}
+
+// awkOp is the cost of one of goawk's operations.
+const awkOp = 20
 
 // awkOut is standard output; a failed write ends the program.
 type awkOut struct{ c *cmd }

@@ -103,3 +103,14 @@ func BenchmarkPipeMegabyte(b *testing.B) {
 	}
 	b.ReportMetric(float64(time.Since(start).Milliseconds())/float64(b.N), "ms/MB")
 }
+
+// Programs that compute without system calls can be preempted and killed.
+func TestEndlessPrograms(t *testing.T) {
+	for _, words := range [][]string{{"sed", "-n", ":a;ba"}, {"awk", "BEGIN { while (1) x++ }"}} {
+		m, h := boot(t, kernel.Config{Seed: 4, CPUs: 1})
+		got, err := runInDir(m, h, "/t", append([]string{"timeout", "0.01"}, words...), "x\n")
+		if err != nil || got.code != 124 {
+			t.Errorf("%v: %v %v", words, got, err)
+		}
+	}
+}

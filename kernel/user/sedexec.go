@@ -15,6 +15,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 func (r *sedRun) script() (code int, act byte) {
 	for pc := 0; pc < len(r.cmds); pc++ {
 		x := &r.cmds[pc]
+		r.c.s.Work(10)
 		if r.selected(x) == x.not {
 			if x.name == '{' {
 				pc = x.jump

@@ -39,8 +39,13 @@ func (s *Sys) Env() []string { return s.p.Env }
 // Replaying is true while results are fed again after a fork of the machine: effects on the host are to be muted.
 func (s *Sys) Replaying() bool { return s.p.replay > 0 }
 
-// Work charges user time for n bytes that the program looks at in Go.
-func (s *Sys) Work(n int) { s.work += uint64(n) * perByteWork }
+// Work charges user time for n bytes that the program looks at in Go. A program that may loop without system calls must
+// call it in the loop: it is what lets other tasks run, and kills it when its task is killed.
+func (s *Sys) Work(n int) {
+	if s.work += uint64(n) * perByteWork; s.work >= maxWork {
+		s.do(&request{nr: noCall})
+	}
+}
 
 func (s *Sys) do(r *request) *response {
 	if s.dead {
