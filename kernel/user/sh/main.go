@@ -311,6 +311,8 @@ func tokenAt(src string, at int, msg string) string {
 // runInput runs what standard input gives, a line at a time, so that commands can read what follows.
 func (sh *Shell) runInput() int {
 	if sh.interactive {
+		const sysSetsid = 112
+		sh.s.Call(sysSetsid) // Ctrl-C is for this shell and its children
 		sh.sigaction(sigINT, sigFetch)
 		if sh.vars["PS1"] == nil {
 			sh.set("PS1", `\s-\v\$ `)

@@ -20,6 +20,7 @@ func (sh *Shell) stmts(list []*syntax.Stmt, tail bool) int {
 // stmt executes one statement and applies what follows each: traps and set -e.
 func (sh *Shell) stmt(st *syntax.Stmt, tail bool) int {
 	sh.setLine(lineOf(st))
+	sh.compute()
 	if st.Background {
 		return sh.background(st)
 	}
@@ -50,6 +51,24 @@ func (sh *Shell) stmt(st *syntax.Stmt, tail bool) int {
 		}
 	}
 	return sh.status
+}
+
+// perStatement is what a statement costs besides its system calls, in ns: about what bash takes for a builtin.
+const perStatement = 700
+
+// compute charges a statement's time. A loop without system calls gets its signals here.
+func (sh *Shell) compute() {
+	sh.s.Work(perStatement)
+	if sh.interactive && sh.sub == 0 && sh.flow == flowNone {
+		if sh.ticks++; sh.ticks%64 == 0 {
+			sh.poll()
+		}
+		if sh.pending&(1<<(sigINT-1)) != 0 {
+			sh.pending &^= 1 << (sigINT - 1)
+			sh.s.Write(2, []byte("\n"))
+			panic(abort{130, false})
+		}
+	}
 }
 
 // counts says that a failure of this command is one for set -e; of compound commands their parts have counted already.

@@ -54,6 +54,7 @@ type Shell struct {
 	exits    map[int]int // statuses of children that were collected on the way
 	started  uint64
 	subst    int // status of the last command substitution; -1: none
+	ticks    int // statements, for an interactive shell's Ctrl-C
 	nested   int // eval, substitutions and traps around: the + signs of set -x
 }
 
@@ -200,6 +201,9 @@ func (sh *Shell) protect(fn func() int) (status int) {
 		case nil:
 		case abort:
 			status, sh.status = r.status, r.status
+			if sh.interactive && len(sh.frames) == 0 {
+				sh.loops, sh.quiet = 0, 0
+			}
 			for len(sh.frames) > 0 && (r.exit || sh.interactive) {
 				sh.leave()
 			}
