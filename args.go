@@ -31,6 +31,7 @@ type options struct {
 // commands are the subcommands with their usage.
 var commands = [...]struct{ name, args, doc string }{
 	{"run", "f.star|f.sh [-- args]", "run a script, then its main(); or in the guest's shell"},
+	{"sh", "[-c text | file] [arg...]", "the guest's shell: a script, or a session"},
 	{"test", "[-update[=structure]] [-run RE] dir", "run the goldens x.star, x.sh or x.in against x.out"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"help", "", "show this text"},
@@ -111,9 +112,11 @@ func (s *size) Set(text string) error {
 func parseArgs(args []string) (options, error) {
 	var o options
 	f := newFlags(&o)
+	original, behind := args, 0
 	for i, a := range args {
 		if a == "--" {
-			args, o.args = args[:i], args[i+1:]
+			behind = len(args) - i
+			args, o.args = args[:i:i], args[i+1:]
 			break
 		}
 	}
@@ -125,6 +128,10 @@ func parseArgs(args []string) (options, error) {
 			return o, flagError(f, err)
 		}
 		args = f.Args()
+		if len(words) == 0 && len(args) > 0 && args[0] == "sh" { // the rest is the shell's
+			o.args = append(args[1:], original[len(original)-behind:]...)
+			return o, o.check(args[:1])
+		}
 		if len(args) > 0 {
 			words, args = append(words, args[0]), args[1:]
 		}
@@ -142,6 +149,7 @@ func (o *options) check(words []string) error {
 	switch o.command {
 	case "help":
 		return nil
+	case "sh":
 	case "run":
 		if len(words) != 1 {
 			return fmt.Errorf("run: want one script, got %d; its own arguments go behind --", len(words))

@@ -39,6 +39,8 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return lang.ExitOK
 	case "run":
 		return p.batch(func(h *lang.Host, errw io.Writer) int { return runFile(h, opts.files[0], errw) })
+	case "sh":
+		return p.shell()
 	case "conform":
 		return p.conform()
 	case "test":

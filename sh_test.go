@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"kscope/ftrace"
+	"kscope/kernel"
+	"kscope/kernel/user"
+	"kscope/kernel/user/sh"
+)
+
+// truthDir holds transcripts of real Linux 6.1: NAME.sh and what it printed there, NAME.out.
+const truthDir = "../shared/oracle/truth"
+
+// runScript runs a script as the oracle does, as /oracle/script, the guest's first program.
+func runScript(t *testing.T, text string) (out string, code int) {
+	cfg := kernel.Config{CPUs: 2, Mem: 64 << 20, MaxInsns: 20e9}
+	cfg.Initrd = user.Initrd(append(sh.Files(), user.File{Path: "oracle", Mode: 0o040755},
+		user.File{Path: "oracle/script", Mode: 0o100755, Data: []byte(text)})...)
+	var snaps kernel.Snapshots
+	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
+		h, err := user.New(m)
+		if err != nil {
+			return err
+		}
+		sh.Install(h)
+		_, err = ftrace.New(m)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _ := kernel.PartOf[*user.Host](m)
+	defer h.Close()
+	var b bytes.Buffer
+	pid, err := h.Exec("/oracle/script", nil, kernel.Streams{Out: &b, Err: &b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err = m.Wait(pid)
+	if err != nil {
+		t.Errorf("%v\n%s", err, tail(b.String()))
+	}
+	return b.String(), code
+}
+
+func tail(text string) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+// shellTrouble is what only the shell can be guilty of. A command or a file of tracefs that is not there yet is not.
+var shellTrouble = regexp.MustCompile(`not supported|syntax error|bad substitution|unexpected EOF|BUG`)
+
+// Every transcript of real Linux runs to its end in the guest's shell. How much of the output is the same is for conform to
+// judge; here only the shell counts.
+func TestTruthScripts(t *testing.T) {
+	files, _ := filepath.Glob(truthDir + "/*.sh")
+	if len(files) == 0 {
+		t.Skip("no transcripts in " + truthDir)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".sh"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := os.ReadFile(strings.TrimSuffix(file, ".sh") + ".out")
+			const end = "[the script has reached its end]"
+			out, code := runScript(t, string(text)+"\necho '"+end+"'\n")
+			if dir := os.Getenv("KSCOPE_TRUTH_OUT"); dir != "" {
+				os.WriteFile(filepath.Join(dir, filepath.Base(file)+".out"), []byte(out), 0o644)
+			}
+			out, ended := strings.CutSuffix(out, end+"\n")
+			if !ended || code != 0 {
+				t.Errorf("exit %d, and not at its end\n%s", code, tail(out))
+			}
+			real := map[string]bool{}
+			for _, line := range strings.Split(string(want), "\n") {
+				real[line] = true
+			}
+			same, lines := 0, strings.Split(out, "\n")
+			for _, line := range lines {
+				if real[line] {
+					same++
+				} else if shellTrouble.MatchString(line) {
+					t.Errorf("not of real Linux: %s", line)
+				}
+			}
+			t.Logf("%d lines, %d of them as on real Linux", len(lines), same)
+		})
+	}
+}

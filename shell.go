@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/chzyer/readline"
+
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+// shell is kscope sh: the guest's shell with the host's standard files. A script is copied to the same path in the guest, a
+// relative one to below its root; without one, commands come from standard input.
+func (p *program) shell() int {
+	g, err := p.boot(p.opts.machine)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
+		return lang.ExitScript
+	}
+	argv := append([]string{"bash"}, p.opts.args...)
+	streams := kernel.Streams{In: p.stdin, Out: p.stdout, Err: p.stderr}
+	file, options := scriptOf(p.opts.args)
+	interactive := file == "" && options == "" && isTerminal(p.stdin) && isTerminal(p.stdout)
+	if interactive {
+		argv = append(argv, "-i")
+		c, err := openConsole(p.stdin, p.stdout)
+		if err != nil {
+			fmt.Fprintf(p.stderr, "kscope: %v\n", err)
+			return lang.ExitScript
+		}
+		defer c.editor.Close()
+		streams = kernel.Streams{In: c, Out: c, Err: c}
+	}
+	if file != "" {
+		if err := copyScript(g.M, file); err != nil {
+			fmt.Fprintf(p.stderr, "kscope: %v\n", err)
+			return lang.ExitScript
+		}
+	}
+	pid, err := g.M.Exec("/bin/bash", argv, streams)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
+		return lang.ExitScript
+	}
+	return p.attend(g.M, pid, interactive)
+}
+
+// attend runs the machine until the shell has ended. Ctrl-C is SIGINT for an interactive shell's tasks, and the end of a script.
+func (p *program) attend(m *kernel.Machine, pid int, interactive bool) int {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case <-signals:
+				m.Interrupt()
+			case <-done:
+				return
+			}
+		}
+	}()
+	const sigINT = 2
+	for {
+		stop := m.Run(kernel.Until{Pid: pid})
+		code, exited := m.Exited(pid)
+		switch {
+		case exited:
+			return code
+		case stop.Reason != kernel.StopInterrupt:
+			fmt.Fprintf(p.stderr, "kscope: %v\n", &kernel.StopError{Doing: "running the shell", Stop: stop})
+			if stop.Reason == kernel.StopPanic {
+				return lang.ExitPanic
+			}
+			return lang.ExitLimit
+		case !interactive:
+			return 128 + sigINT
+		}
+		if err := m.Kill(-pid, sigINT); err != nil { // the shell leads its own process group
+			return 128 + sigINT
+		}
+	}
+}
+
+// scriptOf finds the script among the shell's arguments; options is -c or -s when one of them stands before it.
+func scriptOf(args []string) (file, options string) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "-" || a == "--":
+			if i+1 < len(args) {
+				return args[i+1], ""
+			}
+			return "", ""
+		case a == "" || a[0] != '-' && a[0] != '+':
+			return a, ""
+		case strings.HasPrefix(a, "--"):
+		case strings.ContainsAny(a, "cs"):
+			return "", a
+		case strings.Contains(a, "o"):
+			i++
+		}
+	}
+	return "", ""
+}
+
+// copyScript copies a file of the host into the guest. One that the host does not have may be the guest's own.
+func copyScript(m *kernel.Machine, file string) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	to := path.Clean("/" + filepath.ToSlash(file))
+	dir := ""
+	for _, name := range strings.Split(path.Dir(to), "/") {
+		if dir = path.Join(dir, "/", name); dir != "/" {
+			if err := m.Mkdir(dir); err != nil && err != kernel.EEXIST {
+				return fmt.Errorf("copying %s: %w", file, err)
+			}
+		}
+	}
+	if err := m.WriteFile(to, text, false); err != nil {
+		return fmt.Errorf("copying %s: %w", file, err)
+	}
+	return nil
+}
+
+// console gives an interactive shell a line editor. What the guest has written since the last newline is the prompt, so
+// that PS1, PS2 and read -p need nothing of their own.
+type console struct {
+	out     io.Writer
+	editor  *readline.Instance
+	partial []byte
+	rest    []byte // of a line that was read
+}
+
+func openConsole(in *os.File, out io.Writer) (*console, error) {
+	history := lang.HistoryPath(os.Getenv)
+	if history != "" {
+		history = filepath.Join(filepath.Dir(history), "sh_history")
+		if os.MkdirAll(filepath.Dir(history), 0o700) != nil {
+			history = ""
+		}
+	}
+	editor, err := readline.NewEx(&readline.Config{Stdin: in, Stdout: out, Stderr: out, HistoryFile: history, InterruptPrompt: "^C", EOFPrompt: ""})
+	return &console{out: out, editor: editor}, err
+}
+
+func (c *console) Write(b []byte) (int, error) {
+	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
+		c.partial = append([]byte(nil), b[i+1:]...)
+	} else {
+		c.partial = append(c.partial, b...)
+	}
+	return c.out.Write(b)
+}
+
+func (c *console) Read(b []byte) (int, error) {
+	if len(c.rest) == 0 {
+		c.editor.SetPrompt(string(c.partial))
+		line, err := c.editor.Readline()
+		c.partial = nil
+		switch {
+		case errors.Is(err, readline.ErrInterrupt):
+			line = ""
+		case err != nil:
+			return 0, io.EOF
+		}
+		c.rest = []byte(line + "\n")
+	}
+	n := copy(b, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
