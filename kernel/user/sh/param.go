@@ -34,11 +34,12 @@ func (sh *Shell) param(p *syntax.ParamExp, quoted bool) []frag {
 	}
 	if p.Names != 0 {
 		var names []string
-		for _, name := range slices.Sorted(maps.Keys(sh.vars)) {
-			if strings.HasPrefix(name, p.Param.Value) {
+		for _, name := range append(slices.Collect(maps.Keys(sh.vars)), computed[:]...) {
+			if strings.HasPrefix(name, p.Param.Value) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
+		slices.Sort(names)
 		return sh.emit(&value{list: names, many: true, star: p.Names == syntax.NamesPrefix, set: true}, quoted)
 	}
 	v := sh.resolve(p)

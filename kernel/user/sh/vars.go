@@ -77,6 +77,10 @@ func (v *variable) keys() (out []string) {
 	return out
 }
 
+// computed are variables that have no place of their own: lookup and arrayOf make them.
+var computed = [...]string{"BASHPID", "BASH_SUBSHELL", "BASH_VERSINFO", "EPOCHREALTIME", "EPOCHSECONDS", "LINENO", "PIPESTATUS", "RANDOM",
+	"SECONDS", "SHELLOPTS"}
+
 // lookup is the value of a variable or of one of bash's computed ones.
 func (sh *Shell) lookup(name string) (string, bool) {
 	switch name {
