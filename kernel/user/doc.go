@@ -25,9 +25,14 @@
 // them to a fresh coroutine when the copy first runs: nothing of a coroutine is ever copied. While that happens
 // Sys.Replaying is true and programs mute their effects on the host.
 //
-// The commands print what GNU coreutils 9.1 prints (user_test.go holds them against the host's). They differ in how they get
-// there: no loader and locale calls at the start, newfstatat where coreutils has statx, one write for a whole message, no
-// fadvise64; --help is our own. There are no signal handlers yet: a signal kills or is ignored.
+// The commands (Commands in program.go; a file for each, or for a family) print what Debian 12's coreutils 9.1, grep 3.8, sed
+// 4.9, findutils 4.9, diffutils 3.8, util-linux 2.38 and procps 4.0 print in the C locale: the rows of testdata/commands are
+// held against the host's tools, and run as guest tasks. What they all use is in cmd.go (options, messages), input.go (lines),
+// execvp.go, sysfile.go and package re (POSIX regular expressions). An option that is not there is a wrong use, never ignored.
+// They differ in how they get there: no loader and locale calls at the start, newfstatat where coreutils has statx, one write
+// for a whole message, no fadvise64; --help is our own; timeout's clock is a second child. awk is goawk, kept from the host's
+// files, commands and clock and from Go's map order (awkrewrite.go). There are no signal handlers yet: a signal kills or is
+// ignored.
 //
 // All methods belong to the machine's goroutine. `go` statements are banned in this package, and programs must not call
 // Run, Do or anything else that drives the machine.

@@ -126,9 +126,12 @@ func (t *fakeTask) run(p *Proc) int {
 			for a := t.regs[x86.RDI]; a < t.regs[x86.RSI]; a += 4096 {
 				t.touch(a)
 			}
+			if t.regs[x86.RSI] == 0 {
+				n++ // noCall
+			}
 			continue
 		}
-		if t.limit != 0 && n == t.limit {
+		if t.limit != 0 && n >= t.limit {
 			return -1
 		}
 		n++

@@ -115,17 +115,12 @@ func id(c *cmd) int {
 		uid, gid = call("getuid"), call("getgid")
 	}
 	if len(args) > 0 {
-		users := names.names("/etc/passwd")
-		hit := false
-		for n := range users {
-			if users[n] == args[0] {
-				uid, gid, hit = n, n, true
-			}
-		}
-		if !hit {
+		row, ok := c.passwd(args[0])
+		if !ok {
 			c.errorf("%s: no such user", quoted(args[0]))
 			return 1
 		}
+		uid, gid = row[0], row[1]
 	}
 	show := func(n uint32, name string) string {
 		if on['n'] {
@@ -145,6 +140,26 @@ func id(c *cmd) int {
 		c.printf("uid=%d(%s) gid=%d(%s) groups=%d(%s)\n", uid, names.owner(uid), gid, names.group(gid), gid, names.group(gid))
 	}
 	return 0
+}
+
+// passwd is a user's uid and gid in /etc/passwd.
+func (c *cmd) passwd(name string) (ids [2]uint32, ok bool) {
+	text, _ := c.readFile("/etc/passwd")
+	for _, l := range strings.Split(string(text), "\n") {
+		f := strings.Split(l, ":")
+		if len(f) < 4 || f[0] != name {
+			continue
+		}
+		for i := range ids {
+			n, err := strconv.ParseUint(f[2+i], 10, 32)
+			if err != nil {
+				return ids, false
+			}
+			ids[i] = uint32(n)
+		}
+		return ids, true
+	}
+	return ids, false
 }
 
 // syncCommand writes everything back; operands would be synced one by one.
