@@ -20,6 +20,7 @@ import (
 	"kscope/kernel"
 	"kscope/kernel/user"
 	"kscope/kernel/user/sh"
+	"kscope/kprobe"
 	"kscope/lang"
 )
 
@@ -91,7 +92,10 @@ func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
 			return err
 		}
 		sh.Install(users)
-		_, err = ftrace.New(m)
+		if _, err := ftrace.New(m); err != nil {
+			return err
+		}
+		_, err = kprobe.New(m)
 		return err
 	})
 	if err != nil {

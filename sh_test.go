@@ -12,6 +12,7 @@ import (
 	"kscope/kernel"
 	"kscope/kernel/user"
 	"kscope/kernel/user/sh"
+	"kscope/kprobe"
 )
 
 // truthDir holds transcripts of real Linux 6.1: NAME.sh and what it printed there, NAME.out.
@@ -29,7 +30,10 @@ func runScript(t *testing.T, text string) (out string, code int) {
 			return err
 		}
 		sh.Install(h)
-		_, err = ftrace.New(m)
+		if _, err := ftrace.New(m); err != nil {
+			return err
+		}
+		_, err = kprobe.New(m)
 		return err
 	})
 	if err != nil {

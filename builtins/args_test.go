@@ -10,6 +10,7 @@ import (
 	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/kernel/user"
+	"kscope/kprobe"
 	"kscope/lang"
 )
 
@@ -21,7 +22,10 @@ func bootForTest(snaps *kernel.Snapshots) func(kernel.Config) (*Guest, error) {
 			if _, err := user.New(m); err != nil {
 				return err
 			}
-			_, err := ftrace.New(m)
+			if _, err := ftrace.New(m); err != nil {
+				return err
+			}
+			_, err := kprobe.New(m)
 			return err
 		})
 		if err != nil {

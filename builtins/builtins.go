@@ -60,8 +60,10 @@ func (e *Env) Tables() []lang.Table {
 		}},
 		{Title: "kernel: the machine and its guest kernel", Rows: append(e.bootRows(), e.rows("kernel", kernelMethods())...)},
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},
+		{Title: "kprobe: probes at any instruction", Rows: e.rows("kprobe", kprobeMethods())},
+		{Title: "event: trace events", Rows: e.rows("event", eventMethods())},
 		{Title: "fs: the guest's files", Rows: e.rows("fs", fsMethods())},
-		{Title: "objects", Rows: objectRows()},
+		{Title: "objects", Rows: append(objectRows(), kprobeObjectRows()...)},
 	}
 }
 
@@ -144,6 +146,7 @@ type call struct {
 	name   string
 	args   starlark.Tuple
 	kwargs []starlark.Tuple
+	event  *traceEvent // the receiver of an Event's methods
 }
 
 // unpack is starlark.UnpackArgs with the method's name.
@@ -179,7 +182,7 @@ func (e *Env) onGuest(fn func(c *call) (starlark.Value, error)) lang.Func {
 		if err != nil {
 			return nil, err
 		}
-		return fn(&call{g, t, b.Name(), args, kwargs})
+		return fn(&call{g: g, thread: t, name: b.Name(), args: args, kwargs: kwargs})
 	}
 }
 
@@ -189,7 +192,7 @@ func (m method) bound(typ string, recv starlark.Value, g *Guest) (starlark.Value
 		return m.get(g)
 	}
 	fn := func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		return m.fn(&call{g, t, b.Name(), args, kwargs})
+		return m.fn(&call{g: g, thread: t, name: b.Name(), args: args, kwargs: kwargs})
 	}
 	return lang.Bind(typ+"."+m.name, recv, fn), nil
 }

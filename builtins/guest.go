@@ -5,6 +5,7 @@ import (
 
 	"kscope/ftrace"
 	"kscope/kernel"
+	"kscope/kprobe"
 )
 
 // Guest is a booted machine with its companions, seen through one of its tracers: the machine's own or an instance.
@@ -40,7 +41,11 @@ func wrap(m *kernel.Machine) (*Guest, error) {
 	if !ok {
 		return nil, fmt.Errorf("the machine has no tracer")
 	}
-	return &Guest{shared: &shared{M: m, procs: map[int]*process{}}, T: t}, nil
+	g := &Guest{shared: &shared{M: m, procs: map[int]*process{}}, T: t}
+	if k, ok := kprobe.Of(m); ok {
+		k.Owner = g
+	}
+	return g, nil
 }
 
 // instance is the view of the machine through an instance.
@@ -61,7 +66,11 @@ func (g *Guest) guard(fn func() error) error {
 		g.busy = false
 		g.env.running.Store(outer)
 	}()
-	return fn()
+	err := fn()
+	if failed := g.programError(); failed != nil { // of a probe's handler or a program that ran meanwhile
+		return failed
+	}
+	return err
 }
 
 // fork makes a guest of a copy of the machine. Programs that are under way go on in the copy too, with output of their own.

@@ -38,13 +38,19 @@ func (m *machine) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "tracer":
 		return &namespace{"tracer", tracerMethods(), m.g}, nil
+	case "kprobe":
+		return &namespace{"kprobe", kprobeMethods(), m.g}, nil
+	case "event":
+		return &namespace{"event", eventMethods(), m.g}, nil
 	case "fs":
 		return &namespace{"fs", fsMethods(), m.g}, nil
 	}
 	return nil, noAttr("Machine", name, m.AttrNames())
 }
 
-func (m *machine) AttrNames() []string { return append(methodNames(kernelMethods()), "fs", "tracer") }
+func (m *machine) AttrNames() []string {
+	return append(methodNames(kernelMethods()), "fs", "kprobe", "tracer")
+}
 
 func methodNames(methods []method) []string {
 	var names []string
@@ -92,7 +98,7 @@ func (e *Env) bootRows() []lang.Row {
 
 func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	cfg := e.cfg.Defaults
-	c := &call{nil, t, b.Name(), args, kwargs}
+	c := &call{thread: t, name: b.Name(), args: args, kwargs: kwargs}
 	var seed starlark.Value
 	var mem int64
 	overhead := "model"

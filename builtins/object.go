@@ -169,6 +169,8 @@ func (g *Guest) plain(o kernel.Obj) (starlark.Value, error) {
 func objectRows() []lang.Row {
 	rows := []lang.Row{
 		{Name: "Machine.tracer", Sig: "-> tracer", Doc: "The machine's own tracer, with the functions of module tracer; Machine has those of module kernel itself."},
+		{Name: "Machine.kprobe", Sig: "-> kprobe", Doc: "The machine's own probes, with the functions of module kprobe."},
+		{Name: "Machine.event", Sig: "-> event", Doc: "The machine's own events, with the functions of module event."},
 		{Name: "Machine.fs", Sig: "-> fs", Doc: "The machine's own files, with the functions of module fs."},
 		{Name: "Obj.value", Sig: "() -> int | string | bytes", Doc: "The value: numbers, strings of char arrays and pointers, addresses of other pointers, bytes of structs."},
 		{Name: "Obj.deref", Sig: "() -> Obj", Doc: "What a pointer points at; fields and [i] follow pointers by themselves."},
@@ -177,6 +179,9 @@ func objectRows() []lang.Row {
 	}
 	for _, m := range taskMethods() {
 		rows = append(rows, lang.Row{Name: "Task." + m.name, Sig: m.sig, Doc: m.doc})
+	}
+	for _, m := range singleEventMethods() {
+		rows = append(rows, lang.Row{Name: "Event." + m.name, Sig: m.sig, Doc: m.doc})
 	}
 	return append(rows, sysRows()...)
 }

@@ -42,7 +42,7 @@ func fieldValue(v event.Value) starlark.Value {
 	switch {
 	case v.Elems != nil:
 		return list(v.Elems, unum[uint64])
-	case strings.HasPrefix(v.Field.Type, "char["):
+	case strings.HasPrefix(v.Field.Type, "char["), v.Field.DataLoc():
 		return str(v.Text)
 	case v.Field.Signed:
 		return num(int64(v.Num))

@@ -54,6 +54,9 @@ type Kprobes struct {
 	groups []*group // one per event name
 	nextID uint16
 	warned func(text string) // what Linux says in dmesg
+
+	// Owner is whoever drives the machine; a fork starts without.
+	Owner any
 }
 
 // New adds kprobes to a traced machine that has not booted yet.
@@ -109,7 +112,7 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	}
 	n := &Kprobes{}
 	*n = *k
-	n.m, n.t, n.warned = m, t, nil
+	n.m, n.t, n.warned, n.Owner = m, t, nil, nil
 	n.op = t.Sites().ForkOf(k.op)
 	n.slots = k.slots.fork()
 	n.steps = append([]step(nil), k.steps...)

@@ -25,9 +25,9 @@ func blacklist(syms *kernel.Symbols) []area {
 			out = append(out, area{lo, hi, why})
 		}
 	}
-	add("__noinstr_text_start", "__noinstr_text_end", "noinstr")
+	add("__noinstr_text_start", "__noinstr_text_end", "noinstr code")
 	add("__entry_text_start", "__entry_text_end", "entry code")
-	add("__kprobes_text_start", "__kprobes_text_end", "__kprobes")
+	add("__kprobes_text_start", "__kprobes_text_end", "code of kprobes")
 	add("_sinittext", "_einittext", "init code")
 	return out
 }

@@ -1,0 +1,263 @@
+package builtins
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"kscope/kernel/x86"
+	"kscope/kprobe"
+	"kscope/lang"
+)
+
+// probeCtx is the value Ctx: what a handler sees of its hit. It is good only while the handler runs.
+type probeCtx struct {
+	g *Guest
+	h *kprobe.Hit
+}
+
+var _ starlark.HasAttrs = (*probeCtx)(nil)
+
+func (x *probeCtx) String() string        { return "<ctx of a probe>" }
+func (x *probeCtx) Type() string          { return "Ctx" }
+func (x *probeCtx) Freeze()               {}
+func (x *probeCtx) Truth() starlark.Bool  { return true }
+func (x *probeCtx) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: Ctx") }
+
+// ctxRow is an attribute of Ctx.
+type ctxRow struct {
+	name, sig, doc string
+	get            func(x *probeCtx) starlark.Value
+	fn             func(c *call, h *kprobe.Hit) (starlark.Value, error)
+}
+
+// ctxRows is the table of Ctx.
+func ctxRows() []ctxRow {
+	flag := func(f func(h *kprobe.Hit) bool) func(x *probeCtx) starlark.Value {
+		return func(x *probeCtx) starlark.Value { return starlark.Bool(f(x.h)) }
+	}
+	return []ctxRow{
+		{name: "pid", sig: "-> int", doc: "The task that runs.", get: func(x *probeCtx) starlark.Value { return num(x.h.C.CurrentPid()) }},
+		{name: "comm", sig: "-> string", doc: "Its name.", get: func(x *probeCtx) starlark.Value { return str(x.h.C.Current().Comm) }},
+		{name: "cpu", sig: "-> int", doc: "The CPU.", get: func(x *probeCtx) starlark.Value { return num(x.h.C.ID) }},
+		{name: "now", sig: "-> int", doc: "The CPU's time in ns.", get: func(x *probeCtx) starlark.Value { return unum(x.h.C.Now()) }},
+		{name: "where", sig: "-> string", doc: "The probed place.",
+			get: func(x *probeCtx) starlark.Value { return str(x.h.K.Machine().Symbols().Format(x.h.Addr())) }},
+		{name: "regs", sig: "-> Regs", doc: "All registers by Linux's names: ctx.regs.di.", get: ctxRegs},
+		{name: "retval", sig: "-> int", doc: "The function's result, in a kretprobe's fn: register ax.", get: func(x *probeCtx) starlark.Value {
+			v, _ := x.h.Regs.Get("ax")
+			return unum(v)
+		}},
+		{name: "duration", sig: "-> int", doc: "ns since the function's entry, in a kretprobe's fn; else None.", get: func(x *probeCtx) starlark.Value {
+			if x.h.In == nil {
+				return starlark.None
+			}
+			return unum(x.h.C.Now() - x.h.In.Time)
+		}},
+		{name: "data", sig: "-> any", doc: "What entry returned for this call, in a kretprobe's fn; else None.", get: func(x *probeCtx) starlark.Value {
+			if x.h.In != nil {
+				if v, ok := x.h.In.Data.(starlark.Value); ok {
+					return v
+				}
+			}
+			return starlark.None
+		}},
+		{name: "irqs_off", sig: "-> bool", doc: "Whether the probed code has interrupts off.", get: flag(func(h *kprobe.Hit) bool { return h.C.CPU.Flags()&x86.FlagIF == 0 })},
+		{name: "hardirq", sig: "-> bool", doc: "Whether it serves an interrupt.", get: flag((*kprobe.Hit).HardIRQ)},
+		{name: "softirq", sig: "-> bool", doc: "Whether it serves a softirq.", get: flag((*kprobe.Hit).SoftIRQ)},
+		{name: "preempt", sig: "-> int", doc: "Its preemption depth.", get: func(x *probeCtx) starlark.Value { return num(x.h.Preempt()) }},
+		{name: "arg", sig: "(n) -> int", doc: "Argument n, from 0, at a function's entry.", fn: ctxArg},
+		{name: "str", sig: "(addr, max = 256) -> string", doc: "The C string at an address, the kernel's or the task's.", fn: ctxStr},
+		{name: "mem", sig: "(addr, n) -> bytes", doc: "n bytes of the kernel's memory or the task's.", fn: ctxMem},
+		{name: "stack", sig: "(n = 16) -> [string]", doc: "The functions that led here, innermost first.", fn: ctxStack},
+		{name: "set", sig: "(reg, value)", doc: "Changes a register of the probed code: ctx.set(\"di\", 0).", fn: ctxSet},
+		{name: "stop", sig: "(reason = \"\")", doc: "Stops the machine at this instruction.", fn: ctxStop},
+	}
+}
+
+func (x *probeCtx) Attr(name string) (starlark.Value, error) {
+	for _, r := range ctxRows() {
+		if r.name != name {
+			continue
+		}
+		if x.h == nil {
+			return nil, lang.Errorf("ctx.%s: the handler that ctx belongs to has returned", name)
+		}
+		if r.get != nil {
+			return r.get(x), nil
+		}
+		return method{name: name, fn: func(c *call) (starlark.Value, error) {
+			if x.h == nil {
+				return nil, c.errorf("the handler that ctx belongs to has returned")
+			}
+			return r.fn(c, x.h)
+		}}.bound("Ctx", x, x.g)
+	}
+	return nil, noAttr("Ctx", name, x.AttrNames())
+}
+
+func (x *probeCtx) AttrNames() []string {
+	var names []string
+	for _, r := range ctxRows() {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+func ctxRegs(x *probeCtx) starlark.Value {
+	r := &record{typ: "Regs"}
+	for _, name := range kprobe.RegNames() {
+		v, _ := x.h.Regs.Get(name)
+		r.fields = append(r.fields, field{name, unum(v)})
+	}
+	return r
+}
+
+func ctxArg(c *call, h *kprobe.Hit) (starlark.Value, error) {
+	n := 0
+	if err := c.unpack("n", &n); err != nil {
+		return nil, err
+	}
+	if n < 0 || n > 63 {
+		return nil, c.errorf("argument %d: want 0 to 63", n)
+	}
+	return unum(h.Regs.Arg(n)), nil
+}
+
+func ctxStr(c *call, h *kprobe.Hit) (starlark.Value, error) {
+	n := 256
+	addr, err := c.unpackAddr("addr", "max?", &n)
+	if err != nil {
+		return nil, err
+	}
+	s, err := h.Str(addr, min(max(n, 0), maxRead))
+	if err != nil {
+		return nil, c.fault(addr, err)
+	}
+	return str(s), nil
+}
+
+func ctxMem(c *call, h *kprobe.Hit) (starlark.Value, error) {
+	n := 0
+	addr, err := c.unpackAddr("addr", "n", &n)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n > maxRead {
+		return nil, c.errorf("%d bytes: want 0 to %d", n, maxRead)
+	}
+	b := make([]byte, n)
+	if err := h.Mem(addr, b); err != nil {
+		return nil, c.fault(addr, err)
+	}
+	return starlark.Bytes(b), nil
+}
+
+func ctxStack(c *call, h *kprobe.Hit) (starlark.Value, error) {
+	n := 16
+	if err := c.unpack("n?", &n); err != nil {
+		return nil, err
+	}
+	return list(h.Stack(max(n, 1)), str), nil
+}
+
+func ctxSet(c *call, h *kprobe.Hit) (starlark.Value, error) {
+	var name string
+	var v starlark.Int
+	if err := c.unpack("reg", &name, "value", &v); err != nil {
+		return nil, err
+	}
+	x, ok := v.Uint64()
+	if i, signed := v.Int64(); signed {
+		x, ok = uint64(i), true
+	}
+	if !ok {
+		return nil, c.errorf("%s is no 64-bit value", v)
+	}
+	return starlark.None, c.fail(h.Regs.Set(name, x), name, kprobe.RegNames)
+}
+
+func ctxStop(c *call, h *kprobe.Hit) (starlark.Value, error) {
+	reason := ""
+	if err := c.unpack("reason?", &reason); err != nil {
+		return nil, err
+	}
+	h.K.Machine().RequestStop(reason)
+	return starlark.None, nil
+}
+
+// probeEvent is the value ProbeEvent: a line of kprobe_events.
+type probeEvent struct {
+	g *Guest
+	k *kprobe.Kprobes
+	e *kprobe.Event
+}
+
+var _ starlark.HasAttrs = (*probeEvent)(nil)
+
+func (p *probeEvent) String() string        { return "<" + p.e.Text() + ">" }
+func (p *probeEvent) Type() string          { return "ProbeEvent" }
+func (p *probeEvent) Freeze()               {}
+func (p *probeEvent) Truth() starlark.Bool  { return true }
+func (p *probeEvent) Hash() (uint32, error) { return starlark.String(p.e.Text()).Hash() }
+
+type probeEventRow struct {
+	name, sig, doc string
+	get            func(p *probeEvent) starlark.Value
+	do             func(p *probeEvent) error
+}
+
+// probeEventRows is the table of ProbeEvent.
+func probeEventRows() []probeEventRow {
+	return []probeEventRow{
+		{name: "name", sig: "-> string", doc: "The event's name.", get: func(p *probeEvent) starlark.Value { return str(p.e.Name) }},
+		{name: "group", sig: "-> string", doc: "Its group: events/GROUP/NAME.", get: func(p *probeEvent) starlark.Value { return str(p.e.Group) }},
+		{name: "text", sig: "-> string", doc: "Its line in kprobe_events.", get: func(p *probeEvent) starlark.Value { return str(p.e.Text()) }},
+		{name: "hits", sig: "-> int", doc: "Hits, as kprobe_profile counts them.", get: func(p *probeEvent) starlark.Value { return unum(p.e.Hits) }},
+		{name: "nmissed", sig: "-> int", doc: "Missed hits, as kprobe_profile counts them.", get: func(p *probeEvent) starlark.Value { return unum(p.e.Missed()) }},
+		{name: "enabled", sig: "-> bool", doc: "Whether it is recorded.", get: func(p *probeEvent) starlark.Value { return starlark.Bool(p.e.On()) }},
+		{name: "enable", sig: "()", doc: "Switches the event on.", do: func(p *probeEvent) error { return p.k.SetOn(p.e, true) }},
+		{name: "disable", sig: "()", doc: "Switches the event off.", do: func(p *probeEvent) error { return p.k.SetOn(p.e, false) }},
+		{name: "close", sig: "()", doc: "Switches the event off and removes it.", do: func(p *probeEvent) error {
+			if err := p.k.SetOn(p.e, false); err != nil {
+				return err
+			}
+			return p.k.Delete(p.e)
+		}},
+	}
+}
+
+func (p *probeEvent) Attr(name string) (starlark.Value, error) {
+	for _, r := range probeEventRows() {
+		switch {
+		case r.name != name:
+		case r.get != nil:
+			return r.get(p), nil
+		default:
+			return action("ProbeEvent."+name, p, p.g, func() error { return r.do(p) }), nil
+		}
+	}
+	return nil, noAttr("ProbeEvent", name, p.AttrNames())
+}
+
+func (p *probeEvent) AttrNames() []string {
+	var names []string
+	for _, r := range probeEventRows() {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// kprobeObjectRows document Probe, Ctx and ProbeEvent.
+func kprobeObjectRows() (rows []lang.Row) {
+	for _, r := range probeRows() {
+		rows = append(rows, lang.Row{Name: "Probe." + r.name, Sig: r.sig, Doc: r.doc})
+	}
+	for _, r := range ctxRows() {
+		rows = append(rows, lang.Row{Name: "Ctx." + r.name, Sig: r.sig, Doc: r.doc})
+	}
+	for _, r := range probeEventRows() {
+		rows = append(rows, lang.Row{Name: "ProbeEvent." + r.name, Sig: r.sig, Doc: r.doc})
+	}
+	return rows
+}

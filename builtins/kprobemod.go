@@ -1,0 +1,378 @@
+package builtins
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"kscope/kernel"
+	"kscope/kprobe"
+	"kscope/lang"
+)
+
+// kprobeMethods are the rows of module kprobe.
+func kprobeMethods() []method {
+	return []method{
+		{name: "attach", sig: "(where, pre = None, post = None, name = None) -> Probe", fn: kprobeAttach,
+			doc: "Puts a kprobe at any instruction: pre(ctx) is called before it, post(ctx) behind it.\nAt a function's entry it goes through ftrace, elsewhere through int3 and a single step. help(\"Ctx\") lists what ctx can do."},
+		{name: "ret", sig: "(where, fn = None, entry = None, maxactive = 0, name = None) -> Probe", fn: kprobeRet,
+			doc: "Puts a kretprobe at a function: fn(ctx) is called when it returns, entry(ctx) when it is entered.\nWhat entry returns is ctx.data in fn; False leaves the call alone. maxactive = 0 is max(10, 2 * CPUs)."},
+		{name: "event", sig: "(line, enable = True) -> ProbeEvent", fn: kprobeEvent,
+			doc: "Writes a line of kprobe_events, as \"p:myopen do_sys_openat2 dfd=%di\", and enables the event.\n\"-:name\" disables and removes one, and gives None."},
+		{name: "events", sig: "() -> string", fn: kprobeText((*kprobe.Kprobes).EventsText), doc: "The file kprobe_events."},
+		{name: "list", sig: "() -> string", fn: kprobeText((*kprobe.Kprobes).List),
+			doc: "All probes, as /sys/kernel/debug/kprobes/list on Linux."},
+		{name: "blacklist", sig: "() -> string", fn: kprobeText((*kprobe.Kprobes).Blocked),
+			doc: "The functions that take no probes, as /sys/kernel/debug/kprobes/blacklist on Linux."},
+	}
+}
+
+// kprobes are the machine's probes.
+func (c *call) kprobes() (*kprobe.Kprobes, error) {
+	k, ok := kprobe.Of(c.g.M)
+	if !ok {
+		return nil, c.errorf("this machine has no kprobes")
+	}
+	return k, nil
+}
+
+func kprobeText(text func(k *kprobe.Kprobes) string) func(c *call) (starlark.Value, error) {
+	return func(c *call) (starlark.Value, error) {
+		if err := c.unpack(); err != nil {
+			return nil, err
+		}
+		k, err := c.kprobes()
+		if err != nil {
+			return nil, err
+		}
+		return str(text(k)), nil
+	}
+}
+
+// change runs fn in the guest's kthread kscoped, so that patches have a CPU and a task.
+func (c *call) change(what string, fn func() error) error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	return c.g.guard(func() error { return c.g.M.Do(what, func(*kernel.VCPU) error { return fn() }) })
+}
+
+// where resolves the place of a probe.
+func (c *call) where(v starlark.Value) (uint64, string, error) {
+	addr, err := c.address(v)
+	if err != nil {
+		return 0, "", err
+	}
+	name := c.g.M.Symbols().Format(addr)
+	if s, ok := starlark.AsString(v); ok {
+		name = s
+	}
+	return addr, name, nil
+}
+
+// callback takes an optional function.
+func (c *call) callback(name string, v starlark.Value) (starlark.Callable, error) {
+	if v == nil || v == starlark.None {
+		return nil, nil
+	}
+	fn, ok := v.(starlark.Callable)
+	if !ok {
+		return nil, c.errorf("%s = %s: want a function of ctx", name, v.Type())
+	}
+	return fn, nil
+}
+
+func kprobeAttach(c *call) (starlark.Value, error) {
+	var where, pre, post starlark.Value
+	name := ""
+	if err := c.unpack("where", &where, "pre?", &pre, "post?", &post, "name?", &name); err != nil {
+		return nil, err
+	}
+	k, err := c.kprobes()
+	if err != nil {
+		return nil, err
+	}
+	addr, at, err := c.where(where)
+	if err != nil {
+		return nil, err
+	}
+	p := &probe{g: c.g, k: k, p: &kprobe.Probe{Addr: addr, Name: name}, where: at}
+	if p.p.Name == "" {
+		p.p.Name = at
+	}
+	if p.p.Pre, err = p.handler(c, "pre", pre); err != nil {
+		return nil, err
+	}
+	if p.p.Post, err = p.handler(c, "post", post); err != nil {
+		return nil, err
+	}
+	err = c.change("kprobe", func() error {
+		if err := k.Register(p.p); err != nil {
+			return err
+		}
+		return k.Enable(p.p)
+	})
+	if err != nil {
+		return nil, c.placeError(err, k, at)
+	}
+	return p, nil
+}
+
+func kprobeRet(c *call) (starlark.Value, error) {
+	var where, fn, entry starlark.Value
+	name, active := "", 0
+	if err := c.unpack("where", &where, "fn?", &fn, "entry?", &entry, "maxactive?", &active, "name?", &name); err != nil {
+		return nil, err
+	}
+	if active < 0 || active > 4096 {
+		return nil, c.errorf("maxactive = %d: want 0 to 4096", active)
+	}
+	k, err := c.kprobes()
+	if err != nil {
+		return nil, err
+	}
+	addr, at, err := c.where(where)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = at
+	}
+	r := &kprobe.Ret{MaxActive: active, Probe: kprobe.Probe{Addr: addr, Name: name}}
+	p := &probe{g: c.g, k: k, p: &r.Probe, r: r, where: at}
+	if r.Return, err = p.handler(c, "fn", fn); err != nil {
+		return nil, err
+	}
+	before, err := c.callback("entry", entry)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		r.Entry = func(h *kprobe.Hit) bool {
+			v := p.call(before, h)
+			h.In.Data = v
+			return v != starlark.False
+		}
+	}
+	err = c.change("kretprobe", func() error {
+		if err := k.RegisterRet(r); err != nil {
+			return err
+		}
+		return k.Enable(p.p)
+	})
+	if err != nil {
+		return nil, c.placeError(err, k, at)
+	}
+	return p, nil
+}
+
+// placeError says why a place takes no probe, with the legal offsets around one that is no boundary.
+func (c *call) placeError(err error, k *kprobe.Kprobes, at string) error {
+	e := c.fail(err, at, nil)
+	var place *kprobe.PlaceError
+	var le *lang.Error
+	if !errors.As(err, &place) || !errors.As(e, &le) {
+		return e
+	}
+	le.Msg, le.At = fmt.Sprintf("%s: %s: %s", c.name, at, place.Why), at
+	if place.Err == kernel.EILSEQ {
+		sym, off := c.g.M.Symbols().At(place.Addr)
+		var near []string
+		for _, b := range k.Boundaries(sym) {
+			if uint64(b)+16 >= off && uint64(b) <= off+16 {
+				near = append(near, fmt.Sprintf("+%#x", b))
+			}
+		}
+		le.Hint = "instructions begin at " + strings.Join(near, " ")
+	}
+	return e
+}
+
+func kprobeEvent(c *call) (starlark.Value, error) {
+	line, enable := "", true
+	if err := c.unpack("line", &line, "enable?", &enable); err != nil {
+		return nil, err
+	}
+	k, err := c.kprobes()
+	if err != nil {
+		return nil, err
+	}
+	var ev *kprobe.Event
+	err = c.change("kprobe_events", func() (err error) {
+		if strings.HasPrefix(line, "-") {
+			c.switchOff(k, line)
+		}
+		if ev, err = k.Define(line); err == nil && ev != nil && enable {
+			err = k.SetOn(ev, true)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, c.lineError(err, k)
+	}
+	if ev == nil {
+		return starlark.None, nil
+	}
+	return &probeEvent{g: c.g, k: k, e: ev}, nil
+}
+
+// switchOff disables the event that a line removes.
+func (c *call) switchOff(k *kprobe.Kprobes, line string) {
+	name := strings.TrimPrefix(strings.Fields(line + " ")[0], "-:")
+	for _, e := range k.Events() {
+		if name == e.Name || name == e.Group+"/"+e.Name {
+			_ = k.SetOn(e, false)
+		}
+	}
+}
+
+// lineError shows a bad line as error_log would.
+func (c *call) lineError(err error, k *kprobe.Kprobes) error {
+	e := c.fail(err, "", nil)
+	var bad *kprobe.SyntaxError
+	var le *lang.Error
+	if errors.As(err, &bad) && errors.As(e, &le) {
+		le.Msg = c.name + ": " + bad.Error()
+		if i := strings.IndexByte(bad.Command, '%'); i >= 0 && strings.Contains(bad.Msg, "register name") {
+			le.Hint = "registers are " + strings.Join(kprobe.RegNames(), " ")
+			if bad.Pos+1 < len(bad.Command) && strings.HasPrefix(bad.Command[bad.Pos:], "%x") {
+				le.Hint = "%x0, %x1 ... are ARM64's registers; " + le.Hint
+			}
+		}
+	}
+	return e
+}
+
+// probe is the value Probe.
+type probe struct {
+	g     *Guest
+	k     *kprobe.Kprobes
+	p     *kprobe.Probe
+	r     *kprobe.Ret // nil: a kprobe
+	where string
+}
+
+var _ starlark.HasAttrs = (*probe)(nil)
+
+func (p *probe) String() string {
+	kind := "kprobe"
+	if p.r != nil {
+		kind = "kretprobe"
+	}
+	return fmt.Sprintf("<%s at %s, %s, %d hits>", kind, p.where, p.p.Kind(), p.p.Hits)
+}
+func (p *probe) Type() string          { return "Probe" }
+func (p *probe) Freeze()               {}
+func (p *probe) Truth() starlark.Bool  { return true }
+func (p *probe) Hash() (uint32, error) { return uint32(p.p.Addr), nil }
+
+// handler makes the Go side of a Starlark handler.
+func (p *probe) handler(c *call, name string, v starlark.Value) (func(h *kprobe.Hit), error) {
+	fn, err := c.callback(name, v)
+	if fn == nil {
+		return nil, err
+	}
+	return func(h *kprobe.Hit) { p.call(fn, h) }, nil
+}
+
+// call runs a handler at the probed instruction. One that fails stops the run, which reports its error.
+func (p *probe) call(fn starlark.Callable, h *kprobe.Hit) starlark.Value {
+	g, ok := h.K.Owner.(*Guest) // the probed machine may be a fork of the one that the probe was made on
+	if !ok {
+		g = p.g
+	}
+	t := g.env.host.Thread("kprobe " + p.where)
+	defer g.env.host.Drop(t)
+	ctx := &probeCtx{g: g, h: h}
+	v, err := starlark.Call(t, fn, starlark.Tuple{ctx}, nil)
+	ctx.h = nil
+	if err != nil {
+		if g.err == nil {
+			g.err = err
+		}
+		h.K.Machine().RequestStop("a probe's handler failed at " + h.K.Machine().Symbols().Format(h.Addr()))
+		return starlark.None
+	}
+	return v
+}
+
+// probeRow is an attribute of Probe.
+type probeRow struct {
+	name, sig, doc string
+	get            func(p *probe) starlark.Value
+	do             func(p *probe) error
+}
+
+// probeRows is the table of Probe.
+func probeRows() []probeRow {
+	ret := func(get func(p *probe) starlark.Value) func(p *probe) starlark.Value {
+		return func(p *probe) starlark.Value {
+			if p.r == nil {
+				return starlark.None
+			}
+			return get(p)
+		}
+	}
+	return []probeRow{
+		{name: "hits", sig: "-> int", doc: "How often the probe was hit.", get: func(p *probe) starlark.Value { return unum(p.p.Hits) }},
+		{name: "nmissed", sig: "-> int", doc: "Hits within a handler, which are only counted.", get: func(p *probe) starlark.Value { return unum(p.p.Missed) }},
+		{name: "ret_nmissed", sig: "-> int", doc: "Calls that found no free instance; None of a kprobe.",
+			get: ret(func(p *probe) starlark.Value { return unum(p.r.NoFree) })},
+		{name: "returns", sig: "-> int", doc: "Returns that were seen; None of a kprobe.",
+			get: ret(func(p *probe) starlark.Value { return unum(p.r.Returns) })},
+		{name: "inflight", sig: "-> int", doc: "Calls that have not returned yet; None of a kprobe.",
+			get: ret(func(p *probe) starlark.Value { return num(p.r.InFlight) })},
+		{name: "holders", sig: "-> [Task]", doc: "The tasks in those calls; None of a kprobe.",
+			get: ret(func(p *probe) starlark.Value {
+				return list(p.k.Holders(p.r), func(in *kprobe.Instance) starlark.Value { return &task{p.g, in.Task.Pid, in.Task.Addr, nil} })
+			})},
+		{name: "enabled", sig: "-> bool", doc: "Whether hits call the handlers.", get: func(p *probe) starlark.Value { return starlark.Bool(p.p.Enabled()) }},
+		{name: "kind", sig: "-> string", doc: "How the place is patched: \"ftrace\" or \"int3\".", get: func(p *probe) starlark.Value { return str(p.p.Kind()) }},
+		{name: "bytes", sig: "-> bytes", doc: "Five bytes of text at the probe as they are now.", get: func(p *probe) starlark.Value { return starlark.Bytes(p.p.Bytes(5)) }},
+		{name: "addr", sig: "-> int", doc: "Where the probe is.", get: func(p *probe) starlark.Value { return unum(p.p.Addr) }},
+		{name: "enable", sig: "()", doc: "Arms the probe again.", do: func(p *probe) error { return p.k.Enable(p.p) }},
+		{name: "disable", sig: "()", doc: "Disarms the probe and keeps it in place.", do: func(p *probe) error { return p.k.Disable(p.p) }},
+		{name: "close", sig: "()", doc: "Removes the probe.", do: func(p *probe) error {
+			if p.r != nil {
+				return p.k.UnregisterRet(p.r)
+			}
+			return p.k.Unregister(p.p)
+		}},
+	}
+}
+
+func (p *probe) Attr(name string) (starlark.Value, error) {
+	for _, r := range probeRows() {
+		switch {
+		case r.name != name:
+		case r.get != nil:
+			return r.get(p), nil
+		default:
+			return action("Probe."+name, p, p.g, func() error { return r.do(p) }), nil
+		}
+	}
+	return nil, noAttr("Probe", name, p.AttrNames())
+}
+
+// action makes a method without arguments that changes probes.
+func action(name string, recv starlark.Value, g *Guest, fn func() error) starlark.Value {
+	_, short, _ := strings.Cut(name, ".")
+	typ := strings.TrimSuffix(name, "."+short)
+	v, _ := method{name: short, fn: func(c *call) (starlark.Value, error) {
+		if err := c.unpack(); err != nil {
+			return nil, err
+		}
+		return starlark.None, c.fail(c.change(name, fn), "", nil)
+	}}.bound(typ, recv, g)
+	return v
+}
+
+func (p *probe) AttrNames() []string {
+	var names []string
+	for _, r := range probeRows() {
+		names = append(names, r.name)
+	}
+	return names
+}
