@@ -87,7 +87,10 @@ static int hostcons_open(struct inode *inode, struct file *file)
 
 	if (!hc)
 		return -ENOMEM;
-	hc->fd = 1;
+	/* the stream is the inode's, so that /dev/fd/N leads to the same; that of /dev/console is 0 */
+	*hc = (struct hostcons){ .stream = (u64)inode->i_private >> 2, .fd = (u64)inode->i_private & 3 };
+	if (!hc->fd)
+		hc->fd = 1;
 	file->private_data = hc;
 	return stream_open(inode, file);
 }
@@ -115,6 +118,7 @@ static struct file *hostcons_file(u64 stream, u32 fd)
 	inode->i_ino = get_next_ino();
 	inode->i_mode = S_IFCHR | 0600;
 	inode->i_rdev = MKDEV(HOSTCONS_MAJOR, 1);
+	inode->i_private = (void *)(stream << 2 | fd);
 	inode->i_fop = &hostcons_fops;
 	inode->i_atime = inode->i_mtime = inode->i_ctime = current_time(inode);
 	file = alloc_file_pseudo(inode, hostcons_mnt, "hostcons", fd ? O_WRONLY : O_RDONLY, &hostcons_fops);

@@ -132,7 +132,7 @@ static inline u64 *fill_auxv(u64 *elf_info, struct linux_binprm *bprm, const str
 }
 
 /* The pointers of one vector, whose strings follow each other from *@p. */
-static int put_vector(unsigned long __user **sp, int n, unsigned long *p)
+static __always_inline int put_vector(unsigned long __user **sp, int n, unsigned long *p)
 {
 	while (n-- > 0) {
 		long len;

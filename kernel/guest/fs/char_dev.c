@@ -12,7 +12,7 @@ struct char_device_struct {
 static struct char_device_struct *chrdevs;
 static DEFINE_MUTEX(chrdevs_lock);
 
-int register_chrdev(unsigned int major, const char *name, const struct file_operations *fops)
+int __register_chrdev(unsigned int major, const char *name, const struct file_operations *fops)
 {
 	struct char_device_struct *cd = kzalloc(sizeof(*cd), GFP_KERNEL);
 

@@ -383,25 +383,6 @@ void dput(struct dentry *dentry)
 	}
 }
 
-struct dentry *dget_parent(struct dentry *dentry)
-{
-	struct dentry *ret;
-
-	rcu_read_lock();
-	for (;;) {
-		ret = READ_ONCE(dentry->d_parent);
-		if (!lockref_get_not_dead(&ret->d_lockref))
-			continue;
-		if (likely(ret == READ_ONCE(dentry->d_parent)))
-			break;
-		rcu_read_unlock();
-		dput(ret);
-		rcu_read_lock();
-	}
-	rcu_read_unlock();
-	return ret;
-}
-
 static noinline void __d_instantiate(struct dentry *dentry, struct inode *inode)
 {
 	unsigned int add_flags = d_flags_for_inode(inode);
@@ -514,6 +495,29 @@ static void d_wait_lookup(struct dentry *dentry)
 	}
 }
 
+/*
+ * A directory's i_dir_seq is odd while a dentry moves from the in-lookup chain to the hash, where for a moment it is in
+ * neither; who finds nothing in both looks again when the number has changed.
+ */
+static inline unsigned int start_dir_add(struct inode *dir)
+{
+	preempt_disable();
+	for (;;) {
+		unsigned int n = READ_ONCE(dir->i_dir_seq);
+
+		if (!(n & 1) && cmpxchg(&dir->i_dir_seq, n, n + 1) == n)
+			return n;
+		cpu_relax();
+	}
+}
+
+static inline void end_dir_add(struct inode *dir, unsigned int n, wait_queue_head_t *d_wait)
+{
+	smp_store_release(&dir->i_dir_seq, n + 2);
+	preempt_enable();
+	wake_up_all(d_wait);
+}
+
 /* in_lookup_find: a lookup of the same name that another task has under way. The chain is locked. */
 static struct dentry *in_lookup_find(struct hlist_bl_head *b, struct dentry *parent, const struct qstr *name)
 {
@@ -535,35 +539,37 @@ struct dentry *d_alloc_parallel(struct dentry *parent, const struct qstr *name, 
 {
 	struct hlist_bl_head *b = in_lookup_hash(parent, name->hash);
 	struct dentry *new = d_alloc(parent, name), *dentry;
-	unsigned int d_seq;
+	unsigned int seq, r_seq, d_seq;
 
 	if (unlikely(!new))
 		return ERR_PTR(-ENOMEM);
 retry:
 	rcu_read_lock();
+	seq = smp_load_acquire(&parent->d_inode->i_dir_seq);
+	r_seq = read_seqbegin(&rename_lock);
 	dentry = __d_lookup_rcu(parent, name, &d_seq);
 	if (unlikely(dentry)) {
-		if (!lockref_get_not_dead(&dentry->d_lockref) || read_seqcount_retry(&dentry->d_seq, d_seq)) {
+		if (!lockref_get_not_dead(&dentry->d_lockref))
+			goto again;
+		if (read_seqcount_retry(&dentry->d_seq, d_seq)) {
 			rcu_read_unlock();
+			dput(dentry);
 			goto retry;
 		}
 		rcu_read_unlock();
 		dput(new);
 		return dentry;
 	}
-	rcu_read_unlock();
-
-	rcu_read_lock();
+	if (unlikely(read_seqretry(&rename_lock, r_seq)) || unlikely(seq & 1))
+		goto again;
 	hlist_bl_lock(b);
+	if (unlikely(READ_ONCE(parent->d_inode->i_dir_seq) != seq)) {
+		hlist_bl_unlock(b);
+		goto again;
+	}
 	dentry = in_lookup_find(b, parent, name);
 	if (!dentry) {
-		/* a finished one is hashed before it leaves this chain */
-		dentry = __d_lookup_rcu(parent, name, &d_seq);
 		rcu_read_unlock();
-		if (dentry) {
-			hlist_bl_unlock(b);
-			goto retry;
-		}
 		new->d_flags |= DCACHE_PAR_LOOKUP;
 		new->d_wait = wq;
 		hlist_bl_add_head(&new->d_u.d_in_lookup_hash, b);
@@ -572,10 +578,8 @@ retry:
 	}
 	hlist_bl_unlock(b);
 	/* only now: __d_lookup_unhash() takes the chain's lock inside d_lock */
-	if (!lockref_get_not_dead(&dentry->d_lockref)) {
-		rcu_read_unlock();
-		goto retry;
-	}
+	if (!lockref_get_not_dead(&dentry->d_lockref))
+		goto again;
 	rcu_read_unlock();
 	spin_lock(&dentry->d_lock);
 	d_wait_lookup(dentry);
@@ -587,6 +591,9 @@ retry:
 	spin_unlock(&dentry->d_lock);
 	dput(new);
 	return dentry;
+again:
+	rcu_read_unlock();
+	goto retry;
 }
 
 /* d_lock is held. Returns the queue to wake. */
@@ -616,10 +623,15 @@ void __d_lookup_unhash_wake(struct dentry *dentry)
 static inline void __d_add(struct dentry *dentry, struct inode *inode)
 {
 	wait_queue_head_t *d_wait = NULL;
+	struct inode *dir = NULL;
+	unsigned int n = 0;
 
 	spin_lock(&dentry->d_lock);
-	if (unlikely(d_in_lookup(dentry)))
+	if (unlikely(d_in_lookup(dentry))) {
+		dir = dentry->d_parent->d_inode;
+		n = start_dir_add(dir);
 		d_wait = __d_lookup_unhash(dentry);
+	}
 	if (inode) {
 		unsigned int add_flags = d_flags_for_inode(inode);
 
@@ -629,8 +641,8 @@ static inline void __d_add(struct dentry *dentry, struct inode *inode)
 		write_seqcount_end(&dentry->d_seq);
 	}
 	__d_rehash(dentry);
-	if (d_wait)
-		wake_up_all(d_wait);
+	if (dir)
+		end_dir_add(dir, n, d_wait);
 	spin_unlock(&dentry->d_lock);
 	if (inode)
 		spin_unlock(&inode->i_lock);
@@ -657,19 +669,6 @@ void d_delete(struct dentry *dentry)
 	__d_drop(dentry);
 	spin_unlock(&dentry->d_lock);
 	spin_unlock(&inode->i_lock);
-}
-
-struct dentry *d_find_alias(struct inode *inode)
-{
-	struct dentry *de = NULL;
-
-	spin_lock(&inode->i_lock);
-	if (!hlist_empty(&inode->i_dentry)) {
-		de = hlist_entry(inode->i_dentry.first, struct dentry, d_u.d_alias);
-		dget(de);
-	}
-	spin_unlock(&inode->i_lock);
-	return de;
 }
 
 void __init dcache_init(void)

@@ -1,10 +1,42 @@
 /*
- * What moves or prunes whole parts of the dentry tree: rename, shrinking, ancestry (Linux's fs/dcache.c).
+ * The dentry tree seen from above: parents, aliases, ancestry, rename, shrinking (Linux's fs/dcache.c).
  */
 #include "fs.h"
 #include "slab.h"
 #include "sched.h"
 #include "mm.h"
+
+struct dentry *dget_parent(struct dentry *dentry)
+{
+	struct dentry *ret;
+
+	rcu_read_lock();
+	for (;;) {
+		ret = READ_ONCE(dentry->d_parent);
+		if (!lockref_get_not_dead(&ret->d_lockref))
+			continue;
+		if (likely(ret == READ_ONCE(dentry->d_parent)))
+			break;
+		rcu_read_unlock();
+		dput(ret);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+struct dentry *d_find_alias(struct inode *inode)
+{
+	struct dentry *de = NULL;
+
+	spin_lock(&inode->i_lock);
+	if (!hlist_empty(&inode->i_dentry)) {
+		de = hlist_entry(inode->i_dentry.first, struct dentry, d_u.d_alias);
+		dget(de);
+	}
+	spin_unlock(&inode->i_lock);
+	return de;
+}
 
 noinline bool is_subdir(struct dentry *new_dentry, struct dentry *old_dentry)
 {

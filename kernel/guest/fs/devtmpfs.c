@@ -2,9 +2,10 @@
 #include "namei.h"
 #include "fdtable.h"
 #include "sched.h"
+#include "init.h"
 
 /* mknod of an absolute path with exactly @mode. */
-int vfs_mknod_path(const char *path, umode_t mode, dev_t dev)
+int __init vfs_mknod_path(const char *path, umode_t mode, dev_t dev)
 {
 	struct path dir;
 	struct dentry *dentry = kern_path_create(AT_FDCWD, path, &dir, 0);

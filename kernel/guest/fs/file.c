@@ -604,6 +604,10 @@ SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 			__clear_bit(fd, files->fdt->close_on_exec);
 		spin_unlock(&files->file_lock);
 		break;
+	case F_GETPIPE_SZ:
+	case F_SETPIPE_SZ:
+		err = pipe_fcntl(f.file, cmd, arg);
+		break;
 	case F_GETFL:
 		err = f.file->f_flags;
 		break;

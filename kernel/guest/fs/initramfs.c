@@ -177,6 +177,7 @@ static int __init populate_rootfs(void)
 	const char *err;
 
 	default_rootfs();
+	do_symlinkat(getname_kernel("/proc/self/fd"), AT_FDCWD, getname_kernel("/dev/fd"));
 	if (!boot_params.initrd_size)
 		return 0;
 	pr_info("Unpacking initramfs...\n");

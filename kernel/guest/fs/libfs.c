@@ -287,12 +287,10 @@ static int simple_read_folio(struct file *file, struct folio *folio)
 int simple_write_begin(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len, struct page **pagep,
 		       void **fsdata)
 {
-	struct folio *folio = filemap_get_or_add_folio(mapping, pos >> PAGE_SHIFT);
-	struct page *page;
+	struct page *page = grab_cache_page_write_begin(mapping, pos >> PAGE_SHIFT);
 
-	if (IS_ERR(folio))
-		return PTR_ERR(folio);
-	page = &folio->page;
+	if (!page)
+		return -ENOMEM;
 	*pagep = page;
 	if (!PageUptodate(page) && len != PAGE_SIZE) {
 		unsigned int from = pos & (PAGE_SIZE - 1);

@@ -20,34 +20,6 @@ noinline void path_put(const struct path *path)
 	mntput(path->mnt);
 }
 
-void set_nameidata(struct nameidata *p, int dfd, struct filename *name, const struct path *root)
-{
-	struct nameidata *old = current->nameidata;
-
-	p->depth = 0;
-	p->dfd = dfd;
-	p->name = name;
-	p->path.mnt = NULL;
-	p->path.dentry = NULL;
-	p->total_link_count = old ? old->total_link_count : 0;
-	p->saved = old;
-	p->state = 0;
-	if (unlikely(root)) {
-		p->state = ND_ROOT_PRESET;
-		p->root = *root;
-	}
-	current->nameidata = p;
-}
-
-void restore_nameidata(void)
-{
-	struct nameidata *now = current->nameidata, *old = now->saved;
-
-	current->nameidata = old;
-	if (old)
-		old->total_link_count = now->total_link_count;
-}
-
 static inline void leave_rcu(struct nameidata *nd)
 {
 	nd->flags &= ~LOOKUP_RCU;
@@ -244,8 +216,10 @@ static const char *pick_link(struct nameidata *nd, struct path *link, struct ino
 		if (nd->flags & LOOKUP_RCU && !try_to_unlazy(nd))
 			return ERR_PTR(-ECHILD);
 		res = inode->i_op->get_link(link->dentry, inode);
-		if (IS_ERR_OR_NULL(res))
-			return res ? res : ERR_PTR(-EINVAL);
+		if (!res)
+			goto all_done;		/* a pure jump */
+		if (IS_ERR(res))
+			return res;
 	}
 	if (*res == '/') {
 		int error = nd_jump_root(nd);
@@ -257,8 +231,21 @@ static const char *pick_link(struct nameidata *nd, struct path *link, struct ino
 	}
 	if (*res)
 		return res;
+all_done:
 	put_link(nd);
 	return NULL;
+}
+
+/* For ->get_link of links that are no names, as /proc/PID/fd/N: the walk goes on at @path, whose references it takes. */
+int nd_jump_link(const struct path *path)
+{
+	struct nameidata *nd = current->nameidata;
+
+	path_put(&nd->path);
+	nd->path = *path;
+	nd->inode = nd->path.dentry->d_inode;
+	nd->state |= ND_JUMPED;
+	return 0;
 }
 
 static bool __follow_mount_rcu(struct nameidata *nd, struct path *path)

@@ -40,8 +40,6 @@ struct nameidata {
 
 enum { WALK_TRAILING = 1, WALK_MORE = 2, WALK_NOFOLLOW = 4 };
 
-void set_nameidata(struct nameidata *p, int dfd, struct filename *name, const struct path *root);
-void restore_nameidata(void);
 const char *path_init(struct nameidata *nd, unsigned int flags);
 int link_path_walk(const char *name, struct nameidata *nd);
 void terminate_walk(struct nameidata *nd);
@@ -53,6 +51,34 @@ struct dentry *lookup_fast(struct nameidata *nd);
 const char *step_into(struct nameidata *nd, int flags, struct dentry *dentry);
 const char *handle_dots(struct nameidata *nd, int type);
 const char *walk_component(struct nameidata *nd, int flags);
+
+static inline void set_nameidata(struct nameidata *p, int dfd, struct filename *name, const struct path *root)
+{
+	struct nameidata *old = current->nameidata;
+
+	p->depth = 0;
+	p->dfd = dfd;
+	p->name = name;
+	p->path.mnt = NULL;
+	p->path.dentry = NULL;
+	p->total_link_count = old ? old->total_link_count : 0;
+	p->saved = old;
+	p->state = 0;
+	if (unlikely(root)) {
+		p->state = ND_ROOT_PRESET;
+		p->root = *root;
+	}
+	current->nameidata = p;
+}
+
+static inline void restore_nameidata(void)
+{
+	struct nameidata *now = current->nameidata, *old = now->saved;
+
+	current->nameidata = old;
+	if (old)
+		old->total_link_count = now->total_link_count;
+}
 
 static inline void put_link(struct nameidata *nd)
 {

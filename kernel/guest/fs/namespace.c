@@ -6,6 +6,7 @@
 #include "proc_fs.h"
 #include "fs_struct.h"
 #include "sched.h"
+#include "init.h"
 #include "slab.h"
 #include "mm.h"
 #include "syscalls.h"
@@ -321,7 +322,7 @@ int path_mount(const char *dev_name, const struct path *path, const char *type_p
 }
 
 /* For kernel start-up: mount a file system of @type on @dirname. */
-int do_mount_at(const char *devname, const char *dirname, struct file_system_type *type, int flags)
+int __init do_mount_at(const char *devname, const char *dirname, struct file_system_type *type, int flags)
 {
 	struct path path;
 	int err = kern_path(dirname, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
@@ -334,7 +335,7 @@ int do_mount_at(const char *devname, const char *dirname, struct file_system_typ
 }
 
 /* The same tree once more, at another place, as mount --bind. */
-int do_bind_at(struct vfsmount *old, const char *dirname)
+int __init do_bind_at(struct vfsmount *old, const char *dirname)
 {
 	struct vfsmount *mnt;
 	struct path path;

@@ -461,6 +461,50 @@ const struct file_operations pipefifo_fops = {
 	.release = pipe_release,
 };
 
+/* The number of buffers is a power of two of pages; only the superuser may pass 1 MiB (pipe_max_size). */
+static long pipe_set_size(struct pipe_inode_info *pipe, unsigned int arg)
+{
+	unsigned int nr_slots = 1, used;
+	struct pipe_buffer *bufs;
+
+	if (arg > 1U << 31)
+		return -EINVAL;
+	while ((unsigned long)nr_slots << PAGE_SHIFT < arg)
+		nr_slots *= 2;
+	if (nr_slots > pipe->max_usage && nr_slots << PAGE_SHIFT > 1U << 20 && !capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	used = pipe->head - pipe->tail;
+	if (nr_slots < used)
+		return -EBUSY;
+	bufs = kcalloc(nr_slots, sizeof(*bufs), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (unlikely(!bufs))
+		return -ENOMEM;
+	spin_lock_irq(&pipe->rd_wait.lock);
+	for (unsigned int i = 0; i < used; i++)
+		bufs[i] = pipe->bufs[(pipe->tail + i) & (pipe->ring_size - 1)];
+	swap(pipe->bufs, bufs);
+	pipe->tail = 0;
+	pipe->head = used;
+	pipe->ring_size = pipe->max_usage = nr_slots;
+	spin_unlock_irq(&pipe->rd_wait.lock);
+	kfree(bufs);
+	wake_up_interruptible(&pipe->wr_wait);
+	return nr_slots * PAGE_SIZE;
+}
+
+noinline long pipe_fcntl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct pipe_inode_info *pipe = file->private_data;
+	long ret;
+
+	if (file->f_op != &pipefifo_fops)
+		return -EBADF;
+	__pipe_lock(pipe);
+	ret = cmd == F_SETPIPE_SZ ? pipe_set_size(pipe, arg) : (long)(pipe->max_usage * PAGE_SIZE);
+	__pipe_unlock(pipe);
+	return ret;
+}
+
 static char *pipefs_dname(struct dentry *dentry, char *buffer, int buflen)
 {
 	char tmp[32];

@@ -58,11 +58,6 @@ loff_t noop_llseek(struct file *file, loff_t offset, int whence)
 	return file->f_pos;
 }
 
-loff_t no_llseek(struct file *file, loff_t offset, int whence)
-{
-	return -ESPIPE;
-}
-
 loff_t vfs_llseek(struct file *file, loff_t offset, int whence)
 {
 	if (!(file->f_mode & FMODE_LSEEK))
@@ -363,7 +358,8 @@ SYSCALL_DEFINE4(pwrite64, unsigned int, fd, const char __user *, buf, size_t, co
 }
 
 /* Buffers one after the other, until one is not filled. Linux hands one iov_iter to the file; we call it once per buffer. */
-static ssize_t do_loop_readv_writev(struct file *file, const struct iovec __user *vec, unsigned long vlen, loff_t *pos, int type)
+static __always_inline ssize_t do_loop_readv_writev(struct file *file, const struct iovec __user *vec, unsigned long vlen,
+						    loff_t *pos, int type)
 {
 	ssize_t ret = 0;
 
@@ -386,7 +382,17 @@ static ssize_t do_loop_readv_writev(struct file *file, const struct iovec __user
 	return ret;
 }
 
-static noinline ssize_t do_readv_writev(unsigned long fd, const struct iovec __user *vec, unsigned long vlen, int type)
+static noinline ssize_t vfs_readv(struct file *file, const struct iovec __user *vec, unsigned long vlen, loff_t *pos)
+{
+	return do_loop_readv_writev(file, vec, vlen, pos, READ);
+}
+
+static noinline ssize_t vfs_writev(struct file *file, const struct iovec __user *vec, unsigned long vlen, loff_t *pos)
+{
+	return do_loop_readv_writev(file, vec, vlen, pos, WRITE);
+}
+
+static noinline ssize_t do_readv(unsigned long fd, const struct iovec __user *vec, unsigned long vlen)
 {
 	struct fd f = fdget_pos(fd);
 	ssize_t ret = -EBADF;
@@ -398,7 +404,27 @@ static noinline ssize_t do_readv_writev(unsigned long fd, const struct iovec __u
 			pos = *ppos;
 			ppos = &pos;
 		}
-		ret = do_loop_readv_writev(f.file, vec, vlen, ppos, type);
+		ret = vfs_readv(f.file, vec, vlen, ppos);
+		if (ret >= 0 && ppos)
+			f.file->f_pos = pos;
+		fdput_pos(f);
+	}
+	return ret;
+}
+
+static noinline ssize_t do_writev(unsigned long fd, const struct iovec __user *vec, unsigned long vlen)
+{
+	struct fd f = fdget_pos(fd);
+	ssize_t ret = -EBADF;
+
+	if (f.file) {
+		loff_t pos, *ppos = file_ppos(f.file);
+
+		if (ppos) {
+			pos = *ppos;
+			ppos = &pos;
+		}
+		ret = vfs_writev(f.file, vec, vlen, ppos);
 		if (ret >= 0 && ppos)
 			f.file->f_pos = pos;
 		fdput_pos(f);
@@ -408,12 +434,12 @@ static noinline ssize_t do_readv_writev(unsigned long fd, const struct iovec __u
 
 SYSCALL_DEFINE3(readv, unsigned long, fd, const struct iovec __user *, vec, unsigned long, vlen)
 {
-	return do_readv_writev(fd, vec, vlen, READ);
+	return do_readv(fd, vec, vlen);
 }
 
 SYSCALL_DEFINE3(writev, unsigned long, fd, const struct iovec __user *, vec, unsigned long, vlen)
 {
-	return do_readv_writev(fd, vec, vlen, WRITE);
+	return do_writev(fd, vec, vlen);
 }
 
 static noinline int generic_write_check_limits(struct file *file, loff_t pos, loff_t *count)

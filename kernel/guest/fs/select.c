@@ -98,7 +98,7 @@ static inline unsigned int do_pollfd(struct pollfd *pollfd, poll_table *pwait)
 	return mask;
 }
 
-static noinline int do_poll(struct pollfd *fds, unsigned int nfds, struct poll_wqueues *wait, long timeout)
+static int do_poll(struct pollfd *fds, unsigned int nfds, struct poll_wqueues *wait, long timeout)
 {
 	poll_table *pt = &wait->pt;
 	int count = 0;
@@ -270,13 +270,13 @@ static noinline int do_select(int n, const struct fd_sets *want, struct fd_sets 
 	return retval;
 }
 
-static int get_fd_set(int n, const void __user *ufdset, unsigned long *fdset)
+static inline int get_fd_set(int n, const void __user *ufdset, unsigned long *fdset)
 {
 	memset(fdset, 0, FD_SETSIZE / 8);
 	return ufdset && copy_from_user(fdset, ufdset, BITS_TO_LONGS(n) * 8) ? -EFAULT : 0;
 }
 
-static int set_fd_set(int n, void __user *ufdset, const unsigned long *fdset)
+static inline int set_fd_set(int n, void __user *ufdset, const unsigned long *fdset)
 {
 	return ufdset && copy_to_user(ufdset, fdset, BITS_TO_LONGS(n) * 8) ? -EFAULT : 0;
 }

@@ -32,30 +32,24 @@ static void single_stop(struct seq_file *m, void *v)
 {
 }
 
-static int single_show(struct seq_file *m, void *v)
-{
-	return m->single(m, v);
-}
-
-static const struct seq_operations single_ops = {
-	.start = single_start, .next = single_next, .stop = single_stop, .show = single_show,
-};
-
-/* A file of one record. */
+/* A file of one record; single_release() undoes it. */
 int single_open(struct file *file, int (*show)(struct seq_file *, void *), void *data)
 {
-	int res = seq_open(file, &single_ops);
+	struct seq_operations *op = kmalloc(sizeof(*op), GFP_KERNEL_ACCOUNT);
+	int res = -ENOMEM;
 
-	if (!res) {
-		struct seq_file *m = file->private_data;
-
-		m->single = show;
-		m->private = data;
+	if (op) {
+		*op = (struct seq_operations){ .start = single_start, .next = single_next, .stop = single_stop, .show = show };
+		res = seq_open(file, op);
+		if (!res)
+			((struct seq_file *)file->private_data)->private = data;
+		else
+			kfree(op);
 	}
 	return res;
 }
 
-static int seq_grow(struct seq_file *m)
+static __always_inline int seq_grow(struct seq_file *m)
 {
 	kfree(m->buf);
 	m->count = m->from = 0;
@@ -65,7 +59,7 @@ static int seq_grow(struct seq_file *m)
 }
 
 /* Makes the record at m->index, in a buffer that is large enough; @p: its iterator, NULL at the end of all. */
-static int first_record(struct seq_file *m, void **p)
+static __always_inline int first_record(struct seq_file *m, void **p)
 {
 	for (;;) {
 		int err;
@@ -93,7 +87,7 @@ static int first_record(struct seq_file *m, void **p)
 }
 
 /* Adds more whole records behind the first, as long as they fit and the reader wants them. */
-static void more_records(struct seq_file *m, void **p, size_t want)
+static __always_inline void more_records(struct seq_file *m, void **p, size_t want)
 {
 	for (;;) {
 		size_t offs = m->count;
@@ -109,7 +103,7 @@ static void more_records(struct seq_file *m, void **p, size_t want)
 	}
 }
 
-static size_t seq_copy(struct seq_file *m, struct iov_iter *iter)
+static __always_inline size_t seq_copy(struct seq_file *m, struct iov_iter *iter)
 {
 	size_t n = copy_to_iter(m->buf + m->from, min(m->count, iov_iter_count(iter)), iter);
 
@@ -245,6 +239,15 @@ int seq_release(struct inode *inode, struct file *file)
 	kfree(m->buf);
 	kfree(m);
 	return 0;
+}
+
+int single_release(struct inode *inode, struct file *file)
+{
+	const struct seq_operations *op = ((struct seq_file *)file->private_data)->op;
+	int res = seq_release(inode, file);
+
+	kfree(op);
+	return res;
 }
 
 void seq_printf(struct seq_file *m, const char *fmt, ...)

@@ -211,19 +211,26 @@ SYSCALL_DEFINE5(statx, int, dfd, const char __user *, filename, unsigned int, fl
 	return ret;
 }
 
-static int vfs_readlink(struct dentry *dentry, char __user *buffer, int buflen)
+noinline int readlink_copy(char __user *buffer, int buflen, const char *link)
+{
+	int len = min_t(int, strlen(link), buflen);
+
+	return copy_to_user(buffer, link, len) ? -EFAULT : len;
+}
+
+static noinline int vfs_readlink(struct dentry *dentry, char __user *buffer, int buflen)
 {
 	struct inode *inode = d_inode(dentry);
 	const char *link = READ_ONCE(inode->i_link);
-	int len;
 
+	if (inode->i_op->readlink)
+		return inode->i_op->readlink(dentry, buffer, buflen);
 	if (!link) {
 		link = inode->i_op->get_link(dentry, inode);
 		if (IS_ERR(link))
 			return PTR_ERR(link);
 	}
-	len = min_t(int, strlen(link), buflen);
-	return copy_to_user(buffer, link, len) ? -EFAULT : len;
+	return readlink_copy(buffer, buflen, link);
 }
 
 static noinline int do_readlinkat(int dfd, const char __user *pathname, char __user *buf, int bufsiz)

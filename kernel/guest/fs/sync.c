@@ -23,7 +23,7 @@ static noinline int vfs_fsync(struct file *file, int datasync)
 	return vfs_fsync_range(file, 0, S64_MAX, datasync);
 }
 
-static noinline int do_fsync(unsigned int fd, int datasync)
+static __always_inline int do_fsync(unsigned int fd, int datasync)
 {
 	struct fd f = fdget(fd);
 	int ret = -EBADF;

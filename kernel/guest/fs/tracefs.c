@@ -5,6 +5,7 @@
  * Each node has a number, kept in i_private. Names come and go on the Go side (instances, probes), so that a cached dentry
  * is asked for again whenever it is walked over (d_revalidate), and none is kept without a user. A gate may queue changes of
  * kernel text; ftrace_run_update_code() carries them out here, in process context, before the system call returns.
+ * As in Linux, where kernel/trace is built without it, none of the tracer's own functions can be traced.
  */
 #include "tracefs.h"
 #include "poll.h"
@@ -53,7 +54,7 @@ static struct inode *tracefs_get_inode(struct super_block *sb, u64 id, u32 mode,
 	return inode;
 }
 
-static struct dentry *tracefs_dir_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
+notrace static struct dentry *tracefs_dir_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
 {
 	const char *name = (const char *)dentry->d_name.name;
 	struct inode *inode = NULL;
@@ -75,7 +76,7 @@ static struct dentry *tracefs_dir_lookup(struct inode *dir, struct dentry *dentr
 	return NULL;
 }
 
-static int tracefs_d_revalidate(struct dentry *dentry, unsigned int flags)
+notrace static int tracefs_d_revalidate(struct dentry *dentry, unsigned int flags)
 {
 	struct inode *inode = d_inode_rcu(dentry), *dir = d_inode_rcu(READ_ONCE(dentry->d_parent));
 	u64 id = 0;
@@ -131,7 +132,7 @@ static int tracefs_syscall_rmdir(struct inode *dir, struct dentry *dentry)
 	return 0;
 }
 
-static int tracefs_dir_iterate(struct file *file, struct dir_context *ctx)
+notrace static int tracefs_dir_iterate(struct file *file, struct dir_context *ctx)
 {
 	struct inode *dir = file_inode(file);
 	char name[PATH_MAX_NAME + 1];
@@ -161,7 +162,7 @@ static int tracefs_dir_iterate(struct file *file, struct dir_context *ctx)
 	}
 }
 
-static loff_t tracefs_dir_lseek(struct file *file, loff_t offset, int whence)
+notrace static loff_t tracefs_dir_lseek(struct file *file, loff_t offset, int whence)
 {
 	if (whence == SEEK_CUR)
 		offset += file->f_pos;
@@ -183,7 +184,7 @@ static const struct inode_operations tracefs_dir_inode_operations = {
 };
 
 /* Sizes are always 0: truncation reaches a file's owner as O_TRUNC of its open. */
-static int tracefs_setattr(struct user_namespace *ns, struct dentry *dentry, struct iattr *attr)
+notrace static int tracefs_setattr(struct user_namespace *ns, struct dentry *dentry, struct iattr *attr)
 {
 	int error = setattr_prepare(ns, dentry, attr);
 
@@ -194,7 +195,7 @@ static int tracefs_setattr(struct user_namespace *ns, struct dentry *dentry, str
 
 static const struct inode_operations tracefs_file_inode_operations = { .setattr = tracefs_setattr };
 
-int tracing_open_generic(struct inode *inode, struct file *filp)
+notrace int tracing_open_generic(struct inode *inode, struct file *filp)
 {
 	u64 handle = 0;
 	long ret = tracefs_open(tracefs_id(inode), filp->f_flags, &handle);
@@ -204,7 +205,7 @@ int tracing_open_generic(struct inode *inode, struct file *filp)
 	return ret < 0 ? ret : 0;
 }
 
-int tracing_release_generic(struct inode *inode, struct file *filp)
+notrace int tracing_release_generic(struct inode *inode, struct file *filp)
 {
 	long ret = tracefs_release((u64)filp->private_data);
 
@@ -212,13 +213,13 @@ int tracing_release_generic(struct inode *inode, struct file *filp)
 	return ret;
 }
 
-loff_t tracing_lseek(struct file *file, loff_t offset, int whence)
+notrace loff_t tracing_lseek(struct file *file, loff_t offset, int whence)
 {
 	return generic_file_llseek_size(file, offset, whence, MAX_LFS_FILESIZE, 0);
 }
 
 /* One read into kernel memory, which waits while a blocking file has nothing. */
-static long tracing_read_handle(struct file *filp, char *kbuf, size_t len, u64 pos)
+notrace static long tracing_read_handle(struct file *filp, char *kbuf, size_t len, u64 pos)
 {
 	u64 handle = (u64)filp->private_data;
 	long ret;
@@ -234,7 +235,7 @@ static long tracing_read_handle(struct file *filp, char *kbuf, size_t len, u64 p
 	return ret;
 }
 
-ssize_t tracing_read_user(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)
+notrace ssize_t tracing_read_user(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct iov_iter to;
 	struct kiocb iocb = { .ki_filp = filp, .ki_pos = ppos ? *ppos : 0 };
@@ -247,7 +248,7 @@ ssize_t tracing_read_user(struct file *filp, char __user *ubuf, size_t cnt, loff
 	return ret;
 }
 
-ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to)
+notrace ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	size_t len = min(iov_iter_count(to), CHUNK_MAX);
 	char *kbuf;
@@ -269,7 +270,7 @@ ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	return ret;
 }
 
-ssize_t tracing_write_user(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+notrace ssize_t tracing_write_user(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct iov_iter from;
 	struct kiocb iocb = { .ki_filp = filp, .ki_pos = ppos ? *ppos : 0 };
@@ -283,7 +284,7 @@ ssize_t tracing_write_user(struct file *filp, const char __user *ubuf, size_t cn
 }
 
 /* Linux's files take one write as one command; the gate gets it whole, with its position, up to CHUNK_MAX. */
-ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from)
+notrace ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from)
 {
 	size_t len = min(iov_iter_count(from), CHUNK_MAX);
 	char *kbuf = kmalloc(len + 1, GFP_KERNEL);
@@ -303,7 +304,7 @@ ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from)
 }
 
 /* trace_pipe and its like: readable when the gate says so; everything else always is. */
-unsigned int tracing_poll(struct file *filp, poll_table *pt)
+notrace unsigned int tracing_poll(struct file *filp, poll_table *pt)
 {
 	poll_wait(filp, &tracefs_wait, pt);
 	return POLLOUT | POLLWRNORM | (tracefs_readable((u64)filp->private_data) ? POLLIN | POLLRDNORM : 0);

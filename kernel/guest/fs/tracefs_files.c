@@ -7,13 +7,13 @@
 #include "tracefs.h"
 
 #define READER(fn)										\
-static ssize_t fn(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)		\
+static notrace ssize_t fn(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)		\
 {												\
 	return tracing_read_user(filp, ubuf, cnt, ppos);					\
 }
 
 #define WRITER(fn)										\
-static ssize_t fn(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)	\
+static notrace ssize_t fn(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)	\
 {												\
 	return tracing_write_user(filp, ubuf, cnt, ppos);					\
 }
@@ -89,7 +89,7 @@ static const struct tracefs_file {
 
 static const struct file_operations tracefs_generic_fops = FOPS(tracing_read_generic, tracing_write_generic);
 
-const struct file_operations *tracefs_fops_of(const char *name)
+notrace const struct file_operations *tracefs_fops_of(const char *name)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(tracefs_files); i++)
 		if (!strcmp(tracefs_files[i].name, name))

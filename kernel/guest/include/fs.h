@@ -195,7 +195,8 @@ struct file_operations {
 
 struct inode_operations {
 	struct dentry *(*lookup)(struct inode *, struct dentry *, unsigned int);
-	const char *(*get_link)(struct dentry *, struct inode *);
+	const char *(*get_link)(struct dentry *, struct inode *);	/* NULL: it went there itself (nd_jump_link) */
+	int (*readlink)(struct dentry *, char __user *, int);
 	int (*permission)(struct user_namespace *, struct inode *, int);
 	int (*create)(struct user_namespace *, struct inode *, struct dentry *, umode_t, bool);
 	int (*link)(struct dentry *, struct inode *, struct dentry *);

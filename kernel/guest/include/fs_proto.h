@@ -91,7 +91,6 @@ loff_t vfs_llseek(struct file *file, loff_t offset, int whence);
 loff_t vfs_setpos(struct file *file, loff_t offset, loff_t maxsize);
 loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
 loff_t generic_file_llseek_size(struct file *file, loff_t offset, int whence, loff_t maxsize, loff_t eof);
-loff_t no_llseek(struct file *file, loff_t offset, int whence);
 loff_t noop_llseek(struct file *file, loff_t offset, int whence);
 ssize_t generic_write_checks(struct kiocb *iocb, struct iov_iter *from);
 #define READ	0
@@ -144,6 +143,9 @@ ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *ppos, con
 int noop_fsync(struct file *file, loff_t start, loff_t end, int datasync);
 const char *simple_get_link(struct dentry *dentry, struct inode *inode);
 
+/* fs/pipe.c */
+long pipe_fcntl(struct file *file, unsigned int cmd, unsigned long arg);
+
 /* fs/ramfs.c */
 extern struct file_system_type ramfs_fs_type, rootfs_fs_type;
 
@@ -161,7 +163,8 @@ char *d_path(const struct path *path, char *buf, int buflen);
 char *d_absolute_path(const struct path *path, char *buf, int buflen);
 
 /* fs/devices.c, drivers/char/mem.c */
-int register_chrdev(unsigned int major, const char *name, const struct file_operations *fops);
+int __register_chrdev(unsigned int major, const char *name, const struct file_operations *fops);
+#define register_chrdev(major, name, fops)	__register_chrdev(major, name, fops)
 extern const struct file_operations def_chr_fops, pipefifo_fops;
 int vfs_mknod_path(const char *path, umode_t mode, dev_t dev);
 

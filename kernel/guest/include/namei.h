@@ -24,6 +24,8 @@ struct nameidata;
 struct filename *getname_flags(const char __user *filename, int flags, int *empty);
 struct filename *getname(const char __user *filename);
 struct filename *getname_uflags(const char __user *filename, int uflags);
+int nd_jump_link(const struct path *path);
+int readlink_copy(char __user *buffer, int buflen, const char *link);
 struct filename *getname_kernel(const char *filename);
 void putname(struct filename *name);
 struct file *do_filp_open(int dfd, struct filename *pathname, const struct open_flags *op);

@@ -35,8 +35,11 @@ static inline bool folio_try_get(struct folio *folio)
 	return atomic_inc_not_zero(&folio->page._refcount);
 }
 
-struct folio *filemap_get_folio(struct address_space *mapping, unsigned long index);
-struct folio *filemap_get_or_add_folio(struct address_space *mapping, unsigned long index);	/* locked */
+#define FGP_LOCK	2
+#define FGP_CREAT	4
+
+struct folio *__filemap_get_folio(struct address_space *mapping, unsigned long index, int fgp_flags, gfp_t gfp);
+struct page *grab_cache_page_write_begin(struct address_space *mapping, unsigned long index);
 int filemap_add_folio(struct address_space *mapping, struct folio *folio, unsigned long index, gfp_t gfp);
 void pagecache_init(void);
 void __folio_lock(struct folio *folio);

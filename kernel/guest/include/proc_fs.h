@@ -21,9 +21,11 @@ struct proc_dir_entry {
 extern struct proc_dir_entry proc_root;
 
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent);
-struct proc_dir_entry *proc_create_single(const char *name, umode_t mode, struct proc_dir_entry *parent,
+#define proc_create_single(name, mode, parent, show)	proc_create_single_data(name, mode, parent, show)
+#define proc_create_seq(name, mode, parent, ops)	proc_create_seq_private(name, mode, parent, ops)
+struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, struct proc_dir_entry *parent,
 					  int (*show)(struct seq_file *, void *));
-struct proc_dir_entry *proc_create_seq(const char *name, umode_t mode, struct proc_dir_entry *parent,
+struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, struct proc_dir_entry *parent,
 				       const struct seq_operations *ops);
 struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *dest);
 

@@ -19,7 +19,6 @@ struct seq_file {
 	loff_t index, read_pos;
 	struct mutex lock;
 	const struct seq_operations *op;
-	int (*single)(struct seq_file *m, void *v);
 	void *private;
 };
 
@@ -31,6 +30,7 @@ ssize_t seq_read(struct file *file, char __user *buf, size_t size, loff_t *ppos)
 ssize_t seq_read_iter(struct kiocb *iocb, struct iov_iter *iter);
 loff_t seq_lseek(struct file *file, loff_t offset, int whence);
 int seq_release(struct inode *inode, struct file *file);
+int single_release(struct inode *inode, struct file *file);
 void seq_printf(struct seq_file *m, const char *fmt, ...) __printf(2, 3);
 void seq_puts(struct seq_file *m, const char *s);
 void seq_putc(struct seq_file *m, char c);

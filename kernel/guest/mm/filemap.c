@@ -47,7 +47,8 @@ noinline void folio_mark_accessed(struct folio *folio)
 		set_bit(PG_referenced, &folio->page.flags);
 }
 
-struct folio *filemap_get_folio(struct address_space *mapping, unsigned long index)
+/* The page at @index with a reference, in whatever state it is. */
+static __always_inline struct folio *mapping_get_entry(struct address_space *mapping, unsigned long index)
 {
 	struct folio *folio;
 
@@ -91,15 +92,20 @@ static struct folio *filemap_alloc_folio(gfp_t gfp)
 	return (struct folio *)alloc_page(gfp);
 }
 
-/* The page at @index, locked, new and not yet up to date when there was none. */
-struct folio *filemap_get_or_add_folio(struct address_space *mapping, unsigned long index)
+/*
+ * The page at @index. FGP_LOCK: locked, and still of this file; FGP_CREAT: made when there is none, then locked and not yet
+ * up to date.
+ */
+struct folio *__filemap_get_folio(struct address_space *mapping, unsigned long index, int fgp_flags, gfp_t gfp)
 {
 	struct folio *folio;
 	int err;
 
 repeat:
-	folio = filemap_get_folio(mapping, index);
+	folio = mapping_get_entry(mapping, index);
 	if (folio) {
+		if (!(fgp_flags & FGP_LOCK))
+			return folio;
 		folio_lock(folio);
 		if (unlikely(folio->page.mapping != mapping)) {	/* truncated meanwhile */
 			folio_unlock(folio);
@@ -108,7 +114,9 @@ repeat:
 		}
 		return folio;
 	}
-	folio = filemap_alloc_folio(mapping->gfp_mask);
+	if (!(fgp_flags & FGP_CREAT))
+		return NULL;
+	folio = filemap_alloc_folio(gfp);
 	if (!folio)
 		return ERR_PTR(-ENOMEM);
 	set_bit(PG_locked, &folio->page.flags);
@@ -128,7 +136,7 @@ static noinline void filemap_get_read_batch(struct address_space *mapping, unsig
 					    struct folio_batch *fbatch)
 {
 	for (; index <= max && fbatch->nr < PAGEVEC_SIZE; index++) {
-		struct folio *folio = filemap_get_folio(mapping, index);
+		struct folio *folio = mapping_get_entry(mapping, index);
 
 		if (!folio)
 			return;
@@ -143,10 +151,10 @@ static int filemap_read_folio(struct file *file, struct address_space *mapping, 
 	return mapping->a_ops->read_folio ? mapping->a_ops->read_folio(file, folio) : -EIO;
 }
 
-static int filemap_create_folio(struct file *file, struct address_space *mapping, unsigned long index,
+static __always_inline int filemap_create_folio(struct file *file, struct address_space *mapping, unsigned long index,
 				struct folio_batch *fbatch)
 {
-	struct folio *folio = filemap_get_or_add_folio(mapping, index);
+	struct folio *folio = __filemap_get_folio(mapping, index, FGP_LOCK | FGP_CREAT, mapping->gfp_mask);
 	int error = 0;
 
 	if (IS_ERR(folio))
@@ -345,7 +353,7 @@ void truncate_inode_pages_range(struct address_space *mapping, loff_t lstart, lo
 	struct folio *folio;
 
 	if (partial) {
-		folio = filemap_get_folio(mapping, lstart >> PAGE_SHIFT);
+		folio = __filemap_get_folio(mapping, lstart >> PAGE_SHIFT, 0, 0);
 		if (folio) {
 			folio_lock(folio);
 			memset(page_address(&folio->page) + partial, 0, PAGE_SIZE - partial);
@@ -357,7 +365,7 @@ void truncate_inode_pages_range(struct address_space *mapping, loff_t lstart, lo
 		folio = xa_find(&mapping->i_pages, &index, end);
 		if (!folio)
 			break;
-		folio = filemap_get_folio(mapping, index);
+		folio = __filemap_get_folio(mapping, index, 0, 0);
 		if (!folio)
 			continue;
 		folio_lock(folio);
@@ -394,7 +402,7 @@ vm_fault_t filemap_fault(struct vm_fault *vmf)
 
 	if (vmf->pgoff >= (unsigned long)(i_size_read(mapping->host) + PAGE_SIZE - 1) >> PAGE_SHIFT)
 		return VM_FAULT_SIGBUS;
-	folio = filemap_get_folio(mapping, vmf->pgoff);
+	folio = __filemap_get_folio(mapping, vmf->pgoff, 0, 0);
 	if (!folio || !PageUptodate(&folio->page)) {
 		int error;
 

@@ -33,7 +33,7 @@ static struct proc_pid *proc_pid_of(const struct inode *inode)
 	return inode->i_private;
 }
 
-static char task_state_char(struct task_struct *t)
+static char get_task_state(struct task_struct *t)
 {
 	unsigned int state = READ_ONCE(t->__state) | t->exit_state;
 
@@ -87,7 +87,7 @@ static int proc_pid_status(struct seq_file *m, void *v)
 	const struct cred *cred = t->cred ? t->cred : &init_cred;
 
 	seq_printf(m, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n", t->comm, t->fs ? t->fs->umask : 0,
-		   task_state_name(task_state_char(t)), t->tgid, t->pid, t->real_parent ? t->real_parent->tgid : 0);
+		   task_state_name(get_task_state(t)), t->tgid, t->pid, t->real_parent ? t->real_parent->tgid : 0);
 	seq_printf(m, "Uid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\n", cred->uid.val, cred->euid.val, cred->suid.val, cred->fsuid.val,
 		   cred->gid.val, cred->egid.val, cred->sgid.val, cred->fsgid.val);
 	if (mm) {
@@ -110,7 +110,7 @@ static int proc_tgid_stat(struct seq_file *m, void *v)
 	struct task_struct *t = m->private;
 	struct mm_struct *mm = get_task_mm(t);
 
-	seq_printf(m, "%d (%s) %c %d %d %d 0 -1 %u 0 0 0 0 %lu %lu 0 0 %d %d 1 0 %lu %lu %ld ", t->pid, t->comm, task_state_char(t),
+	seq_printf(m, "%d (%s) %c %d %d %d 0 -1 %u 0 0 0 0 %lu %lu 0 0 %d %d 1 0 %lu %lu %ld ", t->pid, t->comm, get_task_state(t),
 		   t->real_parent ? t->real_parent->tgid : 0, __task_pid_nr_ns(t, PIDTYPE_PGID), __task_pid_nr_ns(t, PIDTYPE_SID),
 		   t->flags, to_clock_t(t->utime), to_clock_t(t->stime), t->prio - 100, t->static_prio - DEFAULT_PRIO,
 		   to_clock_t(t->start_time), mm ? mm->total_vm << PAGE_SHIFT : 0, mm ? atomic_long_read(&mm->rss) : 0);
@@ -205,7 +205,7 @@ static int proc_exe_link(struct task_struct *task, int fd, struct path *path)
 	return ret;
 }
 
-static int proc_fs_link(struct task_struct *task, struct path *path, bool root)
+static __always_inline int proc_fs_link(struct task_struct *task, struct path *path, bool root)
 {
 	int ret = -ENOENT;
 
@@ -370,37 +370,47 @@ static ssize_t comm_write(struct file *file, const char __user *buf, size_t coun
 
 static const struct file_operations proc_single_file_operations = {
 	.open = proc_single_open, .read = seq_read, .read_iter = seq_read_iter, .write = comm_write, .llseek = seq_lseek,
-	.release = seq_release,
+	.release = single_release,
 };
 
-/* The text of a link; following one that names a pipe or a deleted file fails, where Linux would jump to the object. */
+/* These links are no names: following one leads to the very object, even when that has no name any more. */
 static const char *proc_pid_get_link(struct dentry *dentry, struct inode *inode)
 {
 	struct proc_pid *pp = proc_pid_of(inode);
+	struct path path;
+	int error = pp->entry->get_path(pp->task, pp->fd, &path);
+
+	if (!error)
+		error = nd_jump_link(&path);
+	return ERR_PTR(error);
+}
+
+static int proc_pid_readlink(struct dentry *dentry, char __user *buffer, int buflen)
+{
+	struct proc_pid *pp = proc_pid_of(d_inode(dentry));
 	struct path path;
 	char *page, *text;
 	int error = pp->entry->get_path(pp->task, pp->fd, &path);
 
 	if (error)
-		return ERR_PTR(error);
+		return error;
 	page = kmem_cache_alloc(names_cachep, GFP_KERNEL);
-	text = d_path(&path, page, PATH_MAX);
-	path_put(&path);
-	if (!IS_ERR(text)) {
-		spin_lock(&inode->i_lock);
-		kfree(inode->i_link);
-		inode->i_link = NULL;
-		spin_unlock(&inode->i_lock);
-		text = kstrdup(text, GFP_KERNEL);
-		inode->i_link = text;	/* freed with the inode */
+	error = -ENOMEM;
+	if (page) {
+		text = d_path(&path, page, PATH_MAX);
+		error = IS_ERR(text) ? PTR_ERR(text) : readlink_copy(buffer, buflen, text);
+		kmem_cache_free(names_cachep, page);
 	}
-	kmem_cache_free(names_cachep, page);
-	return text;
+	path_put(&path);
+	return error;
 }
 
-static const struct inode_operations proc_pid_link_inode_operations = { .get_link = proc_pid_get_link };
+static const struct inode_operations proc_pid_link_inode_operations = {
+	.readlink = proc_pid_readlink,
+	.get_link = proc_pid_get_link,
+};
 
-static bool emit_dots(struct file *file, struct dir_context *ctx)
+static __always_inline bool emit_dots(struct file *file, struct dir_context *ctx)
 {
 	if (ctx->pos == 0) {
 		if (!dir_emit(ctx, ".", 1, file_inode(file)->i_ino, DT_DIR))

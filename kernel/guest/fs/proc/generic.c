@@ -34,7 +34,7 @@ struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *paren
 	return proc_create(name, S_IFDIR | 0555, parent);
 }
 
-struct proc_dir_entry *proc_create_single(const char *name, umode_t mode, struct proc_dir_entry *parent,
+struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, struct proc_dir_entry *parent,
 					  int (*show)(struct seq_file *, void *))
 {
 	struct proc_dir_entry *de = proc_create(name, S_IFREG | mode, parent);
@@ -44,7 +44,7 @@ struct proc_dir_entry *proc_create_single(const char *name, umode_t mode, struct
 	return de;
 }
 
-struct proc_dir_entry *proc_create_seq(const char *name, umode_t mode, struct proc_dir_entry *parent,
+struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, struct proc_dir_entry *parent,
 				       const struct seq_operations *ops)
 {
 	struct proc_dir_entry *de = proc_create(name, S_IFREG | mode, parent);
@@ -70,8 +70,15 @@ static int proc_reg_open(struct inode *inode, struct file *file)
 	return de->seq_ops ? seq_open(file, de->seq_ops) : single_open(file, de->show, NULL);
 }
 
+static int proc_reg_release(struct inode *inode, struct file *file)
+{
+	struct proc_dir_entry *de = inode->i_private;
+
+	return de->seq_ops ? seq_release(inode, file) : single_release(inode, file);
+}
+
 static const struct file_operations proc_reg_file_ops = {
-	.open = proc_reg_open, .read = seq_read, .read_iter = seq_read_iter, .llseek = seq_lseek, .release = seq_release,
+	.open = proc_reg_open, .read = seq_read, .read_iter = seq_read_iter, .llseek = seq_lseek, .release = proc_reg_release,
 };
 
 static struct dentry *proc_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)

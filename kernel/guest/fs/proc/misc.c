@@ -4,6 +4,7 @@
 #include "mm.h"
 #include "processor.h"
 #include "sched.h"
+#include "init.h"
 #include "utsname.h"
 
 static int cmdline_proc_show(struct seq_file *m, void *v)
@@ -95,7 +96,7 @@ static int s_show(struct seq_file *m, void *p)
 
 static const struct seq_operations kallsyms_op = { .start = s_start, .next = s_next, .stop = s_stop, .show = s_show };
 
-void proc_misc_init(void)
+void __init proc_misc_init(void)
 {
 	proc_create_single("cmdline", 0444, NULL, cmdline_proc_show);
 	proc_create_single("cpuinfo", 0444, NULL, show_cpuinfo);
