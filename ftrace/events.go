@@ -17,6 +17,7 @@ type TraceEvent struct {
 	// does not any more. nil: it is always armed.
 	Switch func(on bool) error
 
+	depth uint32      // preempt count that the tracepoint adds in the event's flags
 	users []*eventUse // tracers that have it on, in order of switching on
 	files []File      // its rows, the same in every tracer
 }
@@ -126,7 +127,7 @@ func (t *Tracer) ForkEvent(old *TraceEvent) *TraceEvent { return t.root().eventF
 func (n *Tracer) forkEvents(t *Tracer) {
 	n.catalog, n.eventForks = nil, map[*TraceEvent]*TraceEvent{}
 	for _, ev := range t.catalog {
-		c := &TraceEvent{Format: ev.Format, files: ev.files}
+		c := &TraceEvent{Format: ev.Format, files: ev.files, depth: ev.depth}
 		n.catalog = append(n.catalog, c)
 		n.eventForks[ev] = c
 	}
@@ -201,7 +202,7 @@ func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 
 func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	t := u.t
-	task, pc := c.CurrentAddr(), c.PreemptCount()
+	task, pc := c.CurrentAddr(), c.PreemptCount()+u.ev.depth
 	h := t.header(c, u.ev.ID, task, pc)
 	if (t.eventPids.only != nil || t.eventPids.not != nil) && t.eventPids.ignores(h.PID) {
 		return

@@ -76,6 +76,7 @@ type Tracer struct {
 	instances []*Tracer // by name
 	opens     int       // open files of an instance
 
+	points        *points                     // the machine's
 	catalog       []*TraceEvent               // the machine's, by id
 	eventForks    map[*TraceEvent]*TraceEvent // of a fork: the original's events -> these
 	uses          map[*TraceEvent]*eventUse
@@ -143,6 +144,9 @@ func New(m *kernel.Machine) (*Tracer, error) {
 		return nil, err
 	}
 	t.fs = newFS(t)
+	if t.points, err = newPoints(t); err != nil {
+		return nil, err
+	}
 	t.registerGates()
 	m.OnModule(t.onModule)
 	m.Attach(t)
@@ -168,6 +172,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	for _, x := range n.instances {
 		x.fs = n.fs
 	}
+	n.points = t.points.fork(n)
 	n.registerGates()
 	m.OnModule(n.onModule)
 	return n

@@ -10,6 +10,7 @@ func (t *Tracer) registerGates() {
 	}{
 		{"ftrace_process_locs", t.gateProcessLocs},
 		{"function_trace_call", t.sites.GateOwn},
+		{"function_trace_probe_call", t.sites.GateOwn},
 		{"arch_ftrace_ops_list_func", t.sites.gateList},
 		{"ftrace_graph_func", t.sites.GateOwn},
 		{"ftrace_return_to_handler", t.graph.gateReturn},
@@ -25,6 +26,7 @@ func (t *Tracer) registerGates() {
 	} {
 		t.m.RegisterGate(g.name, g.fn)
 	}
+	t.points.registerGates()
 }
 
 // ret turns an error into a negative errno; one without an errno is our bug.

@@ -12,6 +12,10 @@ type taskLayout struct {
 	flags, pid, tgid, comm uint64
 	migrate                uint64
 	hasMigrate             bool
+	cpu                    uint64 // thread_info.cpu
+	pidNr                  uint64 // of struct pid
+	origAX                 uint64 // of struct pt_regs
+	filename               uint64 // of struct linux_binprm
 }
 
 func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
@@ -23,6 +27,18 @@ func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
 	// thread_info is the first member and flags its first word (THREAD_INFO_IN_TASK).
 	l.flags = 0
 	l.pid, l.tgid, l.comm = off("pid"), off("tgid"), off("comm")
+	if ti := m.Types().Struct("thread_info"); ti != nil {
+		l.cpu = uint64(ti.Field("cpu").Offset)
+	}
+	if regs := m.Types().Struct("pt_regs"); regs != nil {
+		l.origAX = uint64(regs.Field("orig_ax").Offset)
+	}
+	if b := m.Types().Struct("linux_binprm"); b != nil {
+		l.filename = uint64(b.Field("filename").Offset)
+	}
+	if p := m.Types().Struct("pid"); p != nil {
+		l.pidNr = uint64(p.Field("nr").Offset)
+	}
 	for _, f := range task.Fields {
 		if f.Name == "migration_disabled" {
 			l.hasMigrate, l.migrate = true, uint64(f.Offset)

@@ -28,14 +28,14 @@ func (m *Machine) Gates() []string { return m.img.gateNames }
 var optionalGates = map[string]bool{
 	"ftrace_graph_func": true, "prepare_ftrace_return": true, "ftrace_return_to_handler": true,
 	"kprobe_ftrace_handler": true, "kprobe_handler": true, "opt_pre_handler": true,
-	"arch_rethook_trampoline_callback": true,
+	"arch_rethook_trampoline_callback": true, "function_trace_probe_call": true,
 }
 
 // unboundGates is the error for gates of the image that have no Go side.
 func (m *Machine) unboundGates() error {
 	var missing []string
 	for name, va := range m.img.gates {
-		if len(m.gates[va]) == 0 && !optionalGates[name] {
+		if len(m.gates[va]) == 0 && !optionalGates[name] && !strings.HasPrefix(name, "__traceiter_") {
 			missing = append(missing, name)
 		}
 	}

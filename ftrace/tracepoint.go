@@ -1,0 +1,193 @@
+package ftrace
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"kscope/kernel"
+)
+
+// Tracepoints are the places in guest C where events happen: a nop of five bytes with a row in __jump_table (tracepoint.h).
+// When the first event of a tracepoint is switched on the text patcher makes it a jump to code that calls the gate
+// __traceiter_NAME; see arch/x86/kernel/jump_label.c.
+type tracepoint struct {
+	name   string
+	sites  []jumpSite
+	users  int // events of it that are on
+	events []*pointEvent
+	bySys  map[uint64]*pointEvent // sys_enter, sys_exit: the events of one system call, by number
+}
+
+type jumpSite struct{ code, target uint64 }
+
+// pointEvent is an event of a tracepoint.
+type pointEvent struct {
+	*TraceEvent
+	tp  *tracepoint
+	row *pointRow
+}
+
+// pointRow describes such an event: how long its record is, and how it is filled from the tracepoint's arguments.
+type pointRow struct {
+	point string
+	TraceEvent
+	size func(p *points, c *kernel.VCPU) int // nil: fixed
+	n    int
+	fill func(p *points, c *kernel.VCPU, d []byte)
+}
+
+// points are the tracepoints of a machine.
+type points struct {
+	t    *Tracer
+	list []*tracepoint
+	prio uint64 // offsets in task_struct
+	exit uint64 // exit_state
+}
+
+// jumpEntry is the size of a row of __jump_table: s32 code and target, s64 key, each relative to itself.
+const jumpEntry = 16
+
+// newPoints reads the image's jump table; an image without one has no tracepoints, and no events.
+func newPoints(t *Tracer) (*points, error) {
+	p := &points{t: t}
+	syms := t.m.Symbols()
+	start, ok1 := syms.Lookup("__start___jump_table")
+	stop, ok2 := syms.Lookup("__stop___jump_table")
+	if !ok1 || !ok2 || stop <= start {
+		return p, nil
+	}
+	task := t.m.Types().Struct("task_struct")
+	p.prio, p.exit = uint64(task.Field("prio").Offset), uint64(task.Field("exit_state").Offset)
+	table := make([]byte, stop-start)
+	if err := t.m.Read(start, table); err != nil {
+		return nil, err
+	}
+	sites := map[uint64][]jumpSite{}
+	for i := 0; i+jumpEntry <= len(table); i += jumpEntry {
+		at := start + uint64(i)
+		s := jumpSite{
+			code:   at + uint64(int64(int32(binary.LittleEndian.Uint32(table[i:])))),
+			target: at + 4 + uint64(int64(int32(binary.LittleEndian.Uint32(table[i+4:])))),
+		}
+		key := at + 8 + binary.LittleEndian.Uint64(table[i+8:])
+		if b := [siteSize]byte{}; t.m.Read(s.code, b[:]) != nil || b != nop5 {
+			return nil, fmt.Errorf("ftrace: jump label at %#x is no nop: %w", s.code, kernel.ENOEXEC)
+		}
+		sites[key] = append(sites[key], s)
+	}
+	for _, name := range pointNames {
+		if key, ok := syms.Lookup("__tracepoint_" + name); ok {
+			p.list = append(p.list, &tracepoint{name: name, sites: sites[key], bySys: map[uint64]*pointEvent{}})
+		}
+	}
+	p.addRows()
+	return p, nil
+}
+
+// addRows makes the events of the table, of the tracepoints that the image has.
+func (p *points) addRows() {
+	rows := pointRows()
+	for i := range rows {
+		r := &rows[i]
+		tp := p.find(r.point)
+		if tp == nil {
+			continue
+		}
+		e := &pointEvent{TraceEvent: &r.TraceEvent, tp: tp, row: r}
+		p.bind(e)
+		tp.events = append(tp.events, e)
+		p.t.AddEvent(e.TraceEvent)
+	}
+	p.addSyscalls()
+}
+
+func (p *points) find(name string) *tracepoint {
+	for _, tp := range p.list {
+		if tp.name == name {
+			return tp
+		}
+	}
+	return nil
+}
+
+func (p *points) bind(e *pointEvent) {
+	e.Switch = func(on bool) error { return p.switchPoint(e.tp, on) }
+}
+
+// switchPoint counts a tracepoint's users and patches its sites with the first and the last.
+func (p *points) switchPoint(tp *tracepoint, on bool) error {
+	was := tp.users > 0
+	tp.users += 2*b2i(on) - 1
+	if was == (tp.users > 0) {
+		return nil
+	}
+	var pokes []kernel.Poke
+	for _, s := range tp.sites {
+		jump := call(s.code, s.target)
+		jump[0] = 0xe9
+		k := kernel.Poke{Addr: s.code, Old: nop5[:], New: jump[:]}
+		if !on {
+			k.Old, k.New = k.New, k.Old
+		}
+		pokes = append(pokes, k)
+	}
+	if len(pokes) == 0 {
+		return nil
+	}
+	return p.t.m.Text().Queue("jump_label "+tp.name, pokes)
+}
+
+// registerGates binds the tracepoints' gates.
+func (p *points) registerGates() {
+	for _, tp := range p.list {
+		p.t.m.RegisterGate("__traceiter_"+tp.name, func(c *kernel.VCPU) uint64 {
+			p.hit(tp, c)
+			return 0
+		})
+	}
+}
+
+// hit records a tracepoint's events that are on.
+func (p *points) hit(tp *tracepoint, c *kernel.VCPU) {
+	for _, e := range tp.events {
+		if e.Used() {
+			p.fire(e, c)
+		}
+	}
+	if len(tp.bySys) > 0 {
+		if e := tp.bySys[p.syscall(c)]; e != nil && e.Used() {
+			p.fire(e, c)
+		}
+	}
+}
+
+func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
+	n := e.row.n
+	if e.row.size != nil {
+		n = e.row.size(p, c)
+	}
+	e.Fire(c, n, func(d []byte) { e.row.fill(p, c, d) })
+}
+
+// syscall is the number of the call that a task is in: pt_regs.orig_ax.
+func (p *points) syscall(c *kernel.VCPU) uint64 { return hot{p.t.m}.u64(c.Arg(0) + p.t.lay.origAX) }
+
+func (p *points) fork(t *Tracer) *points {
+	n := &points{t: t, prio: p.prio, exit: p.exit}
+	for _, tp := range p.list {
+		c := &tracepoint{name: tp.name, sites: tp.sites, users: tp.users, bySys: make(map[uint64]*pointEvent, len(tp.bySys))}
+		copyOf := func(e *pointEvent) *pointEvent {
+			x := &pointEvent{TraceEvent: t.ForkEvent(e.TraceEvent), tp: c, row: e.row}
+			n.bind(x)
+			return x
+		}
+		for _, e := range tp.events {
+			c.events = append(c.events, copyOf(e))
+		}
+		for nr, e := range tp.bySys {
+			c.bySys[nr] = copyOf(e)
+		}
+		n.list = append(n.list, c)
+	}
+	return n
+}
