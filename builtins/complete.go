@@ -44,6 +44,10 @@ func completions() []candidates {
 		{"tracer.filter", "", func(g *Guest, _ string) []string { return g.functions() }},
 		{"tracer.graph", "", func(g *Guest, _ string) []string { return g.functions() }},
 		{"tracer.read", "", trace}, {"tracer.write", "", trace},
+		{"event.enable", "", func(g *Guest, _ string) []string { return g.eventNames() }},
+		{"event.disable", "", func(g *Guest, _ string) []string { return g.eventNames() }},
+		{"event.get", "", func(g *Guest, _ string) []string { return g.eventNames() }},
+		{"event.format", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"fs.read", "", files}, {"fs.write", "", files}, {"fs.ls", "", files}, {"fs.mkdir", "", files},
 		{"fs.rmdir", "", files}, {"fs.remove", "", files},
 	}

@@ -23,7 +23,7 @@ tracer.reset()
 
 // demo implements demo().
 func (e *Env) demo(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if err := (&call{nil, t, b.Name(), args, kwargs}).unpack(); err != nil {
+	if err := (&call{thread: t, name: b.Name(), args: args, kwargs: kwargs}).unpack(); err != nil {
 		return nil, err
 	}
 	return starlark.None, e.host.Transcript(t, strings.TrimSuffix(demoText, "\n"))

@@ -33,7 +33,7 @@ func (s *sys) Attr(name string) (starlark.Value, error) {
 	for _, row := range sysCalls() {
 		if row.name == name {
 			fn := func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				return row.fn(s, &call{s.g, t, "sys." + name, args, kwargs})
+				return row.fn(s, &call{g: s.g, thread: t, name: "sys." + name, args: args, kwargs: kwargs})
 			}
 			return lang.Bind("Sys."+name, s, fn), nil
 		}
