@@ -11,6 +11,10 @@ import (
 
 // kernelMethods are the rows of module kernel and of the value Machine.
 func kernelMethods() []method {
+	return append(baseMethods(), moduleMethods()...)
+}
+
+func baseMethods() []method {
 	return []method{
 		{name: "run", sig: "(insns = None, time = None, until = None) -> Stop", fn: kernelRun,
 			doc: "Runs the machine and says why it stopped.\nStops after insns more instructions, after time more ns, or when until(machine) is true (asked between slices);\nwithout a condition, when nothing can ever run again or Ctrl-C is pressed. A panic is an error."},

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"kscope/kernel/guest"
 )
 
 // Module is a module that the guest has loaded or is loading. The ELF work is done here (modelf.go, modreloc.go), for the
@@ -231,7 +233,7 @@ func (m *Machine) moduleFlags(mod *Module) string {
 }
 
 // moduleDir is where depmod would have put the modules of this kernel.
-const moduleDir = "/lib/modules/6.1.0-kscope/"
+const moduleDir = "/lib/modules/" + guest.Release + "/"
 
 // LoadModule loads a module by kscoped, as finit_module would: a file with a slash in its name, or a name that modules.dep
 // knows, in which case the modules that it needs come first. args are parameters, "name=value …". What Linux says goes to

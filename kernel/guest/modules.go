@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"bytes"
 	"embed"
 	"io/fs"
 	"path"
@@ -29,4 +30,17 @@ func Module(name string) []byte {
 		return nil
 	}
 	return unpack(gz)
+}
+
+// Release is the guest's kernel release: the name of its directory below /lib/modules (init/version.c).
+const Release = "6.1.0-kscope"
+
+// Depends are the modules that a module's file says it needs.
+func Depends(ko []byte) []string {
+	_, rest, ok := bytes.Cut(ko, []byte("\x00depends="))
+	names, _, _ := bytes.Cut(rest, []byte{0})
+	if !ok || len(names) == 0 {
+		return nil
+	}
+	return strings.Split(string(names), ",")
 }

@@ -35,6 +35,7 @@ func RootFiles(extra ...File) []File {
 	for _, p := range Commands() {
 		files = append(files, StubFile(p.Name))
 	}
+	files = append(files, moduleFiles()...)
 	for _, e := range extra {
 		if i := slices.IndexFunc(files, func(f File) bool { return f.Path == e.Path }); i >= 0 {
 			files[i] = e
@@ -44,6 +45,24 @@ func RootFiles(extra ...File) []File {
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files
+}
+
+// moduleFiles are /lib/modules/RELEASE: the guest's modules, which are built outside the kernel's own tree, and modules.dep.
+func moduleFiles() []File {
+	dir := "lib/modules/" + guest.Release
+	files := []File{{Path: "lib", Mode: modeDir | 0o755}, {Path: "lib/modules", Mode: modeDir | 0o755},
+		{Path: dir, Mode: modeDir | 0o755}, {Path: dir + "/extra", Mode: modeDir | 0o755}}
+	dep := ""
+	for _, name := range guest.Modules() {
+		ko := guest.Module(name)
+		files = append(files, File{Path: dir + "/extra/" + name + ".ko", Mode: modeReg | 0o644, Data: ko})
+		dep += "extra/" + name + ".ko:"
+		for _, d := range guest.Depends(ko) {
+			dep += " extra/" + d + ".ko"
+		}
+		dep += "\n"
+	}
+	return append(files, text(dir+"/modules.dep", dep))
 }
 
 func text(path, data string) File { return File{Path: path, Mode: modeReg | 0o644, Data: []byte(data)} }

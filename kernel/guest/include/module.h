@@ -78,7 +78,7 @@ const struct exception_table_entry *search_module_extables(unsigned long addr);
 void sort_extable(struct exception_table_entry *start, struct exception_table_entry *finish);
 const char *module_address_lookup(unsigned long addr, unsigned long *size, unsigned long *offset, const char **modname);
 unsigned long module_kallsyms_lookup_name(const char *name);
-int modules_show(char *buf, size_t size);	/* the text of /proc/modules */
+int module_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *name, char *module_name);
 long ksys_load_module_file(const char *path, const char *args);
 long ksys_delete_module(const char *name, unsigned int flags);
 

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
-#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -35,6 +35,7 @@ static unsigned long *table;
 /* Static, kept out of line: can be traced. */
 static noinline unsigned int kscope_test_mix(unsigned int x)
 {
+	asm("" : "+r"(x));	/* not pure: its calls stay */
 	return x * 2654435761u ^ x >> 16;
 }
 
@@ -45,7 +46,7 @@ static noinline notrace void kscope_test_quiet(unsigned int i)
 }
 
 /* Exported: kscope_test_user calls it. */
-unsigned int kscope_test_add(unsigned int n)
+noinline unsigned int kscope_test_add(unsigned int n)
 {
 	count += n;
 	kscope_test_quiet(count);
@@ -78,7 +79,7 @@ static noinline long kscope_test_peek(const void *p)
 	return err;
 }
 
-static void kscope_test_step(void)
+static noinline void kscope_test_step(void)
 {
 	kscope_test_add(1);
 	if (oops && oops != 4)

@@ -2,6 +2,7 @@
 #include "proc_fs.h"
 #include "kallsyms.h"
 #include "mm.h"
+#include "module.h"
 #include "processor.h"
 #include "sched.h"
 #include "init.h"
@@ -63,13 +64,29 @@ static int show_cpuinfo(struct seq_file *m, void *v)
 	return 0;
 }
 
+extern const u32 kallsyms_num_syms __attribute__((weak));
+
+struct ksym { unsigned long addr; char type, name[KSYM_NAME_LEN], module[MODULE_NAME_LEN]; };
+
+/* The kernel's symbols, then those of the modules. */
+static bool get_ksym(u64 i, struct ksym *k)
+{
+	const char *name;
+
+	k->module[0] = 0;
+	if (kallsyms_get_symbol(i, &k->addr, &k->type, &name)) {
+		strscpy(k->name, name, KSYM_NAME_LEN);
+		return true;
+	}
+	i -= &kallsyms_num_syms ? kallsyms_num_syms : 0;
+	return !module_get_kallsym(i, &k->addr, &k->type, k->name, k->module);
+}
+
 static void *s_start(struct seq_file *m, loff_t *pos)
 {
-	unsigned long addr;
-	const char *name;
-	char type;
+	struct ksym k;
 
-	return kallsyms_get_symbol(*pos, &addr, &type, &name) ? (void *)(*pos + 1) : NULL;
+	return get_ksym(*pos, &k) ? (void *)(*pos + 1) : NULL;
 }
 
 static void *s_next(struct seq_file *m, void *p, loff_t *pos)
@@ -84,13 +101,14 @@ static void s_stop(struct seq_file *m, void *p)
 
 static int s_show(struct seq_file *m, void *p)
 {
-	unsigned long addr;
-	const char *name;
-	char type;
+	struct ksym k;
 
-	if (!kallsyms_get_symbol((unsigned long)p - 1, &addr, &type, &name) || !*name)
+	if (!get_ksym((unsigned long)p - 1, &k) || !k.name[0])
 		return SEQ_SKIP;
-	seq_printf(m, "%016lx %c %s\n", addr, type, name);
+	if (k.module[0])
+		seq_printf(m, "%016lx %c %s\t[%s]\n", k.addr, k.type, k.name, k.module);
+	else
+		seq_printf(m, "%016lx %c %s\n", k.addr, k.type, k.name);
 	return 0;
 }
 

@@ -89,3 +89,43 @@ unsigned long module_kallsyms_lookup_name(const char *name)
 	preempt_enable();
 	return ret;
 }
+
+static bool is_exported(const char *name, struct module *mod)
+{
+	const struct kernel_symbol *tables[] = { mod->syms, mod->gpl_syms };
+	unsigned int nums[] = { mod->num_syms, mod->num_gpl_syms }, t, i;
+
+	for (t = 0; t < 2; t++)
+		for (i = 0; i < nums[t]; i++)
+			if (!strcmp(name, (const char *)&tables[t][i].name_offset + tables[t][i].name_offset))
+				return true;
+	return false;
+}
+
+/* The symnum-th symbol of all modules; -ERANGE behind the last. */
+int module_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *name, char *module_name)
+{
+	struct module *mod;
+
+	preempt_disable();
+	list_for_each_entry(mod, &modules, list) {
+		struct mod_kallsyms *kallsyms = mod->kallsyms;
+
+		if (mod->state == MODULE_STATE_UNFORMED || !kallsyms)
+			continue;
+		if (symnum + 1 < kallsyms->num_symtab) {
+			symnum++;	/* entry 0 is empty */
+			*value = kallsyms->symtab[symnum].st_value;
+			*type = kallsyms->typetab[symnum];
+			strscpy(name, kallsyms_symbol_name(kallsyms, symnum), KSYM_NAME_LEN);
+			strscpy(module_name, mod->name, MODULE_NAME_LEN);
+			if (is_exported(name, mod))
+				*type -= 'a' - 'A';
+			preempt_enable();
+			return 0;
+		}
+		symnum -= kallsyms->num_symtab - 1;
+	}
+	preempt_enable();
+	return -ERANGE;
+}

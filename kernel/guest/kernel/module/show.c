@@ -1,4 +1,4 @@
-/* Modules as text: print_modules and /proc/modules (kernel/module/main.c, procfs.c, kernel/module/tracking.c). */
+/* Modules in reports: print_modules (kernel/module/main.c). */
 #include "internal.h"
 
 static struct { char name[MODULE_NAME_LEN], taints[MODULE_FLAGS_BUF_SIZE]; } last_unloaded_module;
@@ -51,48 +51,4 @@ void print_modules(void)
 	if (last_unloaded_module.name[0])
 		pr_cont(" [last unloaded: %s%s]", last_unloaded_module.name, last_unloaded_module.taints);
 	pr_cont("\n");
-}
-
-static int print_unload_info(struct module *mod, char *buf, size_t size)
-{
-	struct module_use *use;
-	int n = scnprintf(buf, size, " %i ", module_refcount(mod)), printed = 0;
-
-	list_for_each_entry(use, &mod->source_list, source_list) {
-		printed = 1;
-		n += scnprintf(buf + n, size - n, "%s,", use->source->name);
-	}
-	if (mod->init && !mod->exit) {
-		printed = 1;
-		n += scnprintf(buf + n, size - n, "[permanent],");
-	}
-	if (!printed)
-		n += scnprintf(buf + n, size - n, "-");
-	return n;
-}
-
-static int m_show(struct module *mod, char *buf, size_t size)
-{
-	char flags[MODULE_FLAGS_BUF_SIZE];
-	int n = scnprintf(buf, size, "%s %u", mod->name, mod->init_layout.size + mod->core_layout.size);
-
-	n += print_unload_info(mod, buf + n, size - n);
-	n += scnprintf(buf + n, size - n, " %s 0x%016lx", mod->state == MODULE_STATE_GOING ? "Unloading" :
-		       mod->state == MODULE_STATE_COMING ? "Loading" : "Live", (unsigned long)mod->core_layout.base);
-	if (mod->taints)
-		n += scnprintf(buf + n, size - n, " %s", module_flags(mod, flags, true));
-	return n + scnprintf(buf + n, size - n, "\n");
-}
-
-int modules_show(char *buf, size_t size)
-{
-	struct module *mod;
-	int n = 0;
-
-	mutex_lock(&module_mutex);
-	list_for_each_entry(mod, &modules, list)
-		if (mod->state != MODULE_STATE_UNFORMED)
-			n += m_show(mod, buf + n, size - n);
-	mutex_unlock(&module_mutex);
-	return n;
 }
