@@ -54,6 +54,8 @@ struct kernel_siginfo { int si_signo, si_errno, si_code; pid_t si_pid; uid_t si_
 #define SI_KERNEL 0x80
 #define CLD_EXITED 1
 #define CLD_KILLED 2
+#define CLD_STOPPED 5
+#define CLD_CONTINUED 6
 #define SEND_SIG_NOINFO ((struct kernel_siginfo *)0)
 #define SEND_SIG_PRIV ((struct kernel_siginfo *)1)
 struct sigqueue { struct list_head list; struct kernel_siginfo info; };
@@ -109,7 +111,10 @@ struct signal_struct {
 	unsigned long acct_mem;
 	long acct_exitcode;
 };
+#define SIGNAL_STOP_STOPPED 1
+#define SIGNAL_STOP_CONTINUED 2		/* to be reported by wait4(WCONTINUED) */
 #define SIGNAL_GROUP_EXIT 4
+#define SIGNAL_CLD_CONTINUED 0x20	/* the parent is to be told */
 #define SIGNAL_UNKILLABLE 0x40
 
 struct task_struct {

@@ -36,6 +36,7 @@ void __wake_up_sync_key(struct wait_queue_head *q, unsigned int mode, void *key)
 #define TASK_WAKEKILL		0x0100
 #define TASK_NOLOAD		0x0400
 #define TASK_NEW		0x0800
+#define TASK_STOPPED		(TASK_WAKEKILL | __TASK_STOPPED)
 #define TASK_KILLABLE		(TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
 #define TASK_IDLE		(TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
 #define TASK_NORMAL		(TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)

@@ -25,7 +25,7 @@ static bool sig_ignored(struct task_struct *t, int sig)
 		return true;
 	if (t->blocked.sig[0] & sigmask(sig))
 		return false;
-	return handler == SIG_IGN || (handler == SIG_DFL && (sigmask(sig) & (SIG_KERNEL_IGNORE_MASK | SIG_KERNEL_STOP_MASK)));
+	return handler == SIG_IGN || (handler == SIG_DFL && (sigmask(sig) & SIG_KERNEL_IGNORE_MASK));
 }
 
 static bool recalc_sigpending_tsk(struct task_struct *t)
@@ -57,7 +57,8 @@ static noinline void complete_signal(int sig, struct task_struct *p, bool group)
 {
 	struct task_struct *t = p;
 
-	if (sig == SIGKILL || (p->sighand->action[sig - 1].sa_handler == SIG_DFL && !(p->signal->flags & SIGNAL_GROUP_EXIT))) {
+	if (sig == SIGKILL || (p->sighand->action[sig - 1].sa_handler == SIG_DFL && !(p->signal->flags & SIGNAL_GROUP_EXIT) &&
+			       !(sigmask(sig) & SIG_KERNEL_STOP_MASK) && !(p->blocked.sig[0] & sigmask(sig)))) {
 		p->signal->flags |= SIGNAL_GROUP_EXIT;
 		p->signal->group_exit_code = sig;
 		t->pending.signal.sig[0] |= sigmask(SIGKILL);
@@ -107,11 +108,46 @@ static void queue_siginfo(int sig, struct kernel_siginfo *info, struct sigpendin
 	list_add_tail(&q->list, &pending->list);
 }
 
+static void flush_sigqueue_mask(unsigned long mask, struct sigpending *s)
+{
+	struct sigqueue *q, *n;
+
+	s->signal.sig[0] &= ~mask;
+	list_for_each_entry_safe(q, n, &s->list, list) {
+		if (sigmask(q->info.si_signo) & mask) {
+			list_del(&q->list);
+			kmem_cache_free(sigqueue_cachep, q);
+		}
+	}
+}
+
+/* siglock held. A stop takes back a pending SIGCONT and the other way round; SIGCONT wakes a stopped task even if ignored. */
+static void prepare_signal(int sig, struct task_struct *p)
+{
+	struct signal_struct *signal = p->signal;
+
+	if (signal->flags & SIGNAL_GROUP_EXIT)
+		return;
+	if (sigmask(sig) & SIG_KERNEL_STOP_MASK) {
+		flush_sigqueue_mask(sigmask(SIGCONT), &signal->shared_pending);
+		flush_sigqueue_mask(sigmask(SIGCONT), &p->pending);
+	} else if (sig == SIGCONT) {
+		flush_sigqueue_mask(SIG_KERNEL_STOP_MASK, &signal->shared_pending);
+		flush_sigqueue_mask(SIG_KERNEL_STOP_MASK, &p->pending);
+		if (signal->flags & SIGNAL_STOP_STOPPED) {
+			signal->flags = (signal->flags & ~SIGNAL_STOP_STOPPED) | SIGNAL_STOP_CONTINUED | SIGNAL_CLD_CONTINUED;
+			signal->group_exit_code = 0;
+			wake_up_state(p, __TASK_STOPPED);
+		}
+	}
+}
+
 /* siglock held. */
 static noinline int __send_signal_locked(int sig, struct kernel_siginfo *info, struct task_struct *t, bool group)
 {
 	struct sigpending *pending = group ? &t->signal->shared_pending : &t->pending;
 
+	prepare_signal(sig, t);
 	if (sig_ignored(t, sig) || (pending->signal.sig[0] & sigmask(sig)))
 		return 0;
 	if (sig != SIGKILL)
@@ -311,6 +347,34 @@ static noinline int dequeue_signal(struct task_struct *tsk)
 	return sig;
 }
 
+/* tasklist_lock held for reading: the parent may wait for stops and continuations. */
+static noinline void do_notify_parent_cldstop(struct task_struct *tsk, int why)
+{
+	struct task_struct *parent = tsk->parent;
+	struct kernel_siginfo info = { .si_signo = SIGCHLD, .si_code = why, .si_pid = tsk->pid, .si_status = tsk->signal->group_exit_code };
+	unsigned long flags;
+
+	spin_lock_irqsave(&parent->sighand->siglock, flags);
+	__send_signal_locked(SIGCHLD, &info, parent, true);
+	__wake_up_parent(tsk, parent);
+	spin_unlock_irqrestore(&parent->sighand->siglock, flags);
+}
+
+/* siglock held, dropped. Sleeps until SIGCONT or SIGKILL. */
+static noinline void do_signal_stop(int signr)
+{
+	struct signal_struct *sig = current->signal;
+
+	sig->group_exit_code = signr;
+	sig->flags = (sig->flags & ~(SIGNAL_STOP_CONTINUED | SIGNAL_CLD_CONTINUED)) | SIGNAL_STOP_STOPPED;
+	set_current_state(TASK_STOPPED);
+	spin_unlock_irq(&current->sighand->siglock);
+	read_lock(&tasklist_lock);
+	do_notify_parent_cldstop(current, CLD_STOPPED);
+	read_unlock(&tasklist_lock);
+	schedule();
+}
+
 /* Takes signals until one has a handler (true), or none is left. A fatal one does not return. */
 bool get_signal(int *signr)
 {
@@ -326,19 +390,31 @@ bool get_signal(int *signr)
 			current->flags |= PF_SIGNALED;
 			do_group_exit(current->signal->group_exit_code);
 		}
+		if (current->signal->flags & SIGNAL_CLD_CONTINUED) {
+			current->signal->flags &= ~SIGNAL_CLD_CONTINUED;
+			spin_unlock_irq(&sighand->siglock);
+			read_lock(&tasklist_lock);
+			do_notify_parent_cldstop(current, CLD_CONTINUED);
+			read_unlock(&tasklist_lock);
+			continue;
+		}
 		sig = dequeue_signal(current);
 		recalc_sigpending();
+		ka = &sighand->action[sig ? sig - 1 : 0];
+		if (sig && (sigmask(sig) & SIG_KERNEL_STOP_MASK) && ka->sa_handler == SIG_DFL) {
+			do_signal_stop(sig);
+			continue;
+		}
 		spin_unlock_irq(&sighand->siglock);
 		if (!sig)
 			return false;
-		ka = &sighand->action[sig - 1];
 		if (ka->sa_handler == SIG_IGN)
 			continue;
 		if (ka->sa_handler != SIG_DFL) {
 			*signr = sig;
 			return true;
 		}
-		if (sigmask(sig) & (SIG_KERNEL_IGNORE_MASK | SIG_KERNEL_STOP_MASK))
+		if (sigmask(sig) & SIG_KERNEL_IGNORE_MASK)
 			continue;
 		current->flags |= PF_SIGNALED;
 		do_group_exit(sig);
