@@ -175,7 +175,7 @@ func (c *console) Read(b []byte) (int, error) {
 		c.partial = nil
 		switch {
 		case errors.Is(err, readline.ErrInterrupt):
-			line = ""
+			return 0, err // EIO, which the shell takes for the end of the command, not of the input
 		case err != nil:
 			return 0, io.EOF
 		}

@@ -48,6 +48,7 @@ func (sh *Shell) readUpTo(fd int, delim byte, max int) (line string, ok bool) {
 			continue
 		}
 		if e != 0 || len(b) == 0 {
+			sh.readErr = e
 			return string(out), false
 		}
 		if b[0] == delim {

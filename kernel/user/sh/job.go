@@ -44,16 +44,14 @@ func (sh *Shell) background(st *syntax.Stmt) int {
 	}
 	j := &job{text: source(&plain)}
 	if c, ok := pipeOf(&plain); ok {
-		j.pids, _ = sh.startStages(c, stdin)
+		j.pids, _ = sh.startStages(c, stdin, true)
 	} else {
 		pid, e := sh.fork(func(sh *Shell) int {
 			if stdin >= 0 {
 				sh.s.Dup2(stdin, 0)
 				sh.s.Close(stdin)
 			}
-			if !sh.interactive {
-				sh.ignoreInterrupts()
-			}
+			sh.detach()
 			sh.loops = 0
 			return sh.stmts([]*syntax.Stmt{&plain}, true)
 		})
@@ -73,6 +71,17 @@ func (sh *Shell) background(st *syntax.Stmt) int {
 		sh.s.Write(2, []byte(sprintf("[%d] %d\n", j.id, j.pid())))
 	}
 	return 0
+}
+
+// detach keeps Ctrl-C from a job: it ignores the signal, or, in an interactive shell, is in a process group of its own.
+func (sh *Shell) detach() {
+	if !sh.interactive {
+		sh.sigaction(sigINT, sigIgn)
+		sh.sigaction(sigQUIT, sigIgn)
+		return
+	}
+	const sysSetpgid = 109
+	sh.s.Call(sysSetpgid, 0, 0)
 }
 
 // readsInput says that a statement redirects its own standard input.

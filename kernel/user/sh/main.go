@@ -343,6 +343,9 @@ func (sh *Shell) runLines(in *input) (again bool) {
 	defer func() { sh.base, sh.src = old, oldSrc }()
 	for list, err := range p.InteractiveSeq(in) {
 		sh.src = in.text
+		if err != nil && in.broken {
+			break
+		}
 		if err != nil {
 			sh.syntaxError("", in.text, err)
 			return sh.interactive && !in.eof
@@ -361,7 +364,9 @@ func (sh *Shell) runLines(in *input) (again bool) {
 		}
 		sh.flow = flowNone
 	}
-	return false
+	broken := in.broken
+	in.broken = false
+	return broken
 }
 
 // input reads lines of standard input for the parser.
@@ -371,8 +376,10 @@ type input struct {
 	first bool
 	eof   bool
 	lines int
-	text  string
-	rest  []byte
+
+	broken bool // by Ctrl-C
+	text   string
+	rest   []byte
 }
 
 func (in *input) Read(b []byte) (int, error) {
@@ -383,7 +390,12 @@ func (in *input) Read(b []byte) (int, error) {
 		if in.sh.interactive {
 			in.sh.prompt(in.first)
 		}
+		in.sh.readErr = 0
 		line, ok := in.sh.readLine(0, '\n')
+		if !ok && in.sh.readErr == kernel.EIO && in.sh.interactive { // Ctrl-C in the line editor: the command is given up
+			in.sh.status, in.broken = 130, true
+			return 0, io.EOF
+		}
 		if !ok {
 			in.eof = true
 			if line == "" {

@@ -30,7 +30,7 @@ func pipeOf(st *syntax.Stmt) (*syntax.BinaryCmd, bool) {
 // pipeline runs its stages as children and waits for all of them.
 func (sh *Shell) pipeline(c *syntax.BinaryCmd) int {
 	line := sh.line
-	pids, e := sh.startStages(c, -1)
+	pids, e := sh.startStages(c, -1, false)
 	if e != 0 {
 		return 254
 	}
@@ -54,8 +54,8 @@ func (sh *Shell) pipeline(c *syntax.BinaryCmd) int {
 	return status
 }
 
-// startStages forks a pipeline's stages. stdin >= 0 is the first one's standard input.
-func (sh *Shell) startStages(c *syntax.BinaryCmd, stdin int) (pids []int, e kernel.Errno) {
+// startStages forks a pipeline's stages. stdin >= 0 is the first one's standard input; away says that they are a job.
+func (sh *Shell) startStages(c *syntax.BinaryCmd, stdin int, away bool) (pids []int, e kernel.Errno) {
 	var all []bool
 	list := stages(nil, c, &all)
 	in := stdin
@@ -68,7 +68,12 @@ func (sh *Shell) startStages(c *syntax.BinaryCmd, stdin int) (pids []int, e kern
 			}
 		}
 		from, both := in, i < len(all) && all[i]
-		pid, err := sh.fork(func(sh *Shell) int { return sh.stage(st, from, r, w, both) })
+		pid, err := sh.fork(func(sh *Shell) int {
+			if away {
+				sh.detach()
+			}
+			return sh.stage(st, from, r, w, both)
+		})
 		if in >= 0 && in != stdin {
 			sh.s.Close(in)
 		}

@@ -53,9 +53,10 @@ type Shell struct {
 	jobs     []*job
 	exits    map[int]int // statuses of children that were collected on the way
 	started  uint64
-	subst    int // status of the last command substitution; -1: none
-	ticks    int // statements, for an interactive shell's Ctrl-C
-	nested   int // eval, substitutions and traps around: the + signs of set -x
+	subst    int          // status of the last command substitution; -1: none
+	readErr  kernel.Errno // of the last read from a pipe or terminal that has ended
+	ticks    int          // statements, for an interactive shell's Ctrl-C
+	nested   int          // eval, substitutions and traps around: the + signs of set -x
 }
 
 // flow says that a command list is being left.

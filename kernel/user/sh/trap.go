@@ -140,12 +140,6 @@ func (sh *Shell) dropTraps() {
 	}
 }
 
-// ignoreInterrupts is what a job of a shell without job control does.
-func (sh *Shell) ignoreInterrupts() {
-	sh.sigaction(sigINT, sigIgn)
-	sh.sigaction(sigQUIT, sigIgn)
-}
-
 // poll fetches the signals that have come.
 func (sh *Shell) poll() {
 	_, out, err := sh.s.CallNamed("rt_sigpending", user.Out(8), 8)
