@@ -1,5 +1,6 @@
 /* System call dispatch and the work on the way back to user mode (arch/x86/entry/common.c, kernel/entry/common.c). */
 #include "entry.h"
+#include "tracepoint.h"
 #include "syscalls.h"
 #include "interrupt.h"
 #include "task_work.h"
@@ -59,8 +60,10 @@ static __always_inline bool do_syscall_x64(struct pt_regs *regs, int nr)
 void noinstr do_syscall_64(struct pt_regs *regs, int nr)
 {
 	local_irq_enable();
+	trace_sys_enter(regs, nr);
 	if (!do_syscall_x64(regs, nr) && nr != -1)
 		regs->ax = -ENOSYS;
+	trace_sys_exit(regs, regs->ax);
 	syscall_exit_to_user_mode(regs);
 }
 

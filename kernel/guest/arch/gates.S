@@ -53,6 +53,7 @@
 	GATE kscope_hazard
 	/* called by trampolines only */
 	GATE function_trace_call
+	GATE function_trace_probe_call
 	GATE arch_ftrace_ops_list_func
 	GATE ftrace_graph_func
 	GATE prepare_ftrace_return
@@ -61,4 +62,18 @@
 	GATE kprobe_handler
 	GATE opt_pre_handler
 	GATE arch_rethook_trampoline_callback
+	/* called by tracepoints that are switched on: tracepoint.h */
+	GATE __traceiter_sched_switch
+	GATE __traceiter_sched_waking
+	GATE __traceiter_sched_wakeup
+	GATE __traceiter_sched_wakeup_new
+	GATE __traceiter_sched_migrate_task
+	GATE __traceiter_sched_process_fork
+	GATE __traceiter_sched_process_exec
+	GATE __traceiter_sched_process_exit
+	GATE __traceiter_sched_process_wait
+	GATE __traceiter_softirq_entry
+	GATE __traceiter_softirq_exit
+	GATE __traceiter_sys_enter
+	GATE __traceiter_sys_exit
 	.section .note.GNU-stack, "", @progbits

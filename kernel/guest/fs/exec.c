@@ -5,6 +5,7 @@
  *	do_execveat_common -> bprm_execve -> exec_binprm -> search_binary_handler -> load_elf_binary -> begin_new_exec
  */
 #include "binfmts.h"
+#include "tracepoint.h"
 #include "namei.h"
 #include "fs_struct.h"
 #include "fdtable.h"
@@ -465,8 +466,10 @@ static int exec_binprm(struct linux_binprm *bprm)
 		ret = search_binary_handler(bprm);
 		if (ret < 0)
 			return ret;
-		if (!bprm->interpreter)
+		if (!bprm->interpreter) {
+			trace_sched_process_exec(current, current->pid, bprm);
 			return ret;
+		}
 		fput(bprm->file);
 		bprm->file = bprm->interpreter;
 		bprm->interpreter = NULL;

@@ -1,5 +1,6 @@
 /* The end of tasks, and waiting for it (kernel/exit.c). */
 #include "mm.h"
+#include "tracepoint.h"
 #include "syscalls.h"
 #include "uaccess.h"
 #include "fdtable.h"
@@ -138,6 +139,7 @@ __noreturn void do_exit(long code)
 	acct_collect(code, group_dead);
 	tsk->exit_code = code;
 	exit_mm();
+	trace_sched_process_exit(tsk);
 	exit_files(tsk);
 	exit_fs(tsk);
 	exit_task_work(tsk);
@@ -263,6 +265,7 @@ static noinline long do_wait(struct wait_opts *wo)
 	DECLARE_WAITQUEUE(wait, current);
 	long retval;
 
+	trace_sched_process_wait(wo->wo_pid);
 	add_wait_queue(&current->signal->wait_chldexit, &wait);
 	for (;;) {
 		wo->notask_error = -ECHILD;

@@ -1,5 +1,6 @@
 /* Making tasks and address spaces (kernel/fork.c). */
 #include "mm.h"
+#include "tracepoint.h"
 #include "syscalls.h"
 #include "uaccess.h"
 #include "fdtable.h"
@@ -515,6 +516,7 @@ pid_t kernel_clone(struct kernel_clone_args *args)
 	p = copy_process(NULL, args);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
+	trace_sched_process_fork(current, p);
 	pid = get_task_pid(p, PIDTYPE_PID);
 	nr = pid_vnr(pid);
 	if (clone_flags & CLONE_VFORK) {

@@ -1,5 +1,6 @@
 /* Interrupt accounting and softirqs (kernel/softirq.c). */
 #include "interrupt.h"
+#include "tracepoint.h"
 #include "timer.h"
 #include "apic.h"
 
@@ -58,8 +59,11 @@ static noinline void handle_softirqs(bool ksirqd)
 		this_cpu_write(__softirq_pending, 0u);
 		local_irq_enable();
 		for (; pending; pending >>= 1, h++) {
-			if (pending & 1)
+			if (pending & 1) {
+				trace_softirq_entry(h - softirq_vec);
 				h->action(h);
+				trace_softirq_exit(h - softirq_vec);
+			}
 		}
 		local_irq_disable();
 		pending = local_softirq_pending();

@@ -5,6 +5,7 @@
  * the moment it is picked until its successor has left its stack (finish_task).
  */
 #include "sched.h"
+#include "tracepoint.h"
 #include "truth.h"
 #include "timer.h"
 #include "rcupdate.h"
@@ -138,6 +139,7 @@ void check_preempt_curr(struct rq *rq, struct task_struct *p, int flags)
 void set_task_cpu(struct task_struct *p, unsigned int new_cpu)
 {
 	if (task_cpu(p) != new_cpu) {
+		trace_sched_migrate_task(p, new_cpu);
 		if (p->sched_class->migrate_task_rq)
 			p->sched_class->migrate_task_rq(p, new_cpu);
 		p->se.nr_migrations++;
@@ -231,7 +233,6 @@ __used void schedule_tail(struct task_struct *prev)
 
 static __always_inline struct rq *context_switch(struct rq *rq, struct task_struct *prev, struct task_struct *next)
 {
-	sched_clock_sync(next);
 	next->on_cpu = 1;
 	if (!next->mm) {
 		enter_lazy_tlb(prev->active_mm, next);
@@ -292,9 +293,11 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 	clear_preempt_need_resched();
 	rq->clock_update_flags = 0;
 	if (likely(prev != next)) {
+		sched_clock_sync(next);
 		rq->nr_switches++;
 		WRITE_ONCE(rq->curr, next);
 		++*switch_count;
+		trace_sched_switch(sched_mode == SM_PREEMPT, prev, next, prev_state);
 		context_switch(rq, prev, next);
 	} else {
 		raw_spin_unlock(&rq->__lock);

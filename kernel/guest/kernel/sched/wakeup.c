@@ -3,6 +3,7 @@
  * is held from the check of its state until it is on a queue or on another CPU's wake list.
  */
 #include "sched.h"
+#include "tracepoint.h"
 #include "truth.h"
 
 /* The first CPU that is allowed and there; when none is, any. */
@@ -29,6 +30,7 @@ static noinline void ttwu_do_wakeup(struct rq *rq, struct task_struct *p, int wa
 {
 	check_preempt_curr(rq, p, wake_flags);
 	WRITE_ONCE(p->__state, TASK_RUNNING);
+	trace_sched_wakeup(p);
 }
 
 static noinline void ttwu_do_activate(struct rq *rq, struct task_struct *p, int wake_flags)
@@ -130,7 +132,9 @@ int try_to_wake_up(struct task_struct *p, unsigned int state, int wake_flags)
 	if (p == current) {
 		if (p->__state & state) {
 			success = 1;
+			trace_sched_waking(p);
 			WRITE_ONCE(p->__state, TASK_RUNNING);
+			trace_sched_wakeup(p);
 		}
 		goto out;
 	}
@@ -138,6 +142,7 @@ int try_to_wake_up(struct task_struct *p, unsigned int state, int wake_flags)
 	smp_mb();
 	if (!(READ_ONCE(p->__state) & state))
 		goto unlock;
+	trace_sched_waking(p);
 	success = 1;
 	clock_floor_now(p);
 	if (READ_ONCE(p->on_rq) && ttwu_runnable(p, wake_flags))
@@ -185,6 +190,7 @@ void wake_up_new_task(struct task_struct *p)
 	update_rq_clock(rq);
 	post_init_entity_util_avg(p);
 	activate_task(rq, p, ENQUEUE_NOCLOCK | ENQUEUE_INITIAL);
+	trace_sched_wakeup_new(p);
 	check_preempt_curr(rq, p, WF_FORK);
 	raw_spin_rq_unlock(rq);
 	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
