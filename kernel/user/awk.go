@@ -15,7 +15,7 @@ import (
 )
 
 var awkOptions = []option{{'F', "field-separator", true, 0}, {'f', "file", true, 0}, {'v', "assign", true, 0}, {'e', "source", true, 0}, {'b', "characters-as-bytes", false, 0},
-	{'P', "posix", false, 0}, {'c', "traditional", false, 0}, {'S', "sandbox", false, 0}}
+	{'S', "sandbox", false, 0}}
 
 const awkUsage = "Usage: awk [POSIX or GNU style options] -f progfile [--] file ...\n" +
 	"Usage: awk [POSIX or GNU style options] [--] 'program' file ...\n"

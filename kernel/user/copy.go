@@ -58,6 +58,12 @@ func (c *cmd) targets(args []string, dir string, plain bool) (from []string, to 
 	return from, func(string) string { return last }, true
 }
 
+// nobodyAsked refuses options that would ask.
+func (c *cmd) nobodyAsked() int {
+	c.errorf("option -i is not supported: nobody is asked here")
+	return 1
+}
+
 func joinPath(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
 func cp(c *cmd) int {
@@ -70,6 +76,8 @@ func cp(c *cmd) int {
 	for _, o := range found {
 		r.on[o.id] = true
 		switch o.id {
+		case 'i':
+			return c.nobodyAsked()
 		case 't':
 			dir = o.value
 		case 'a':
@@ -274,7 +282,10 @@ func mv(c *cmd) int {
 	dir := ""
 	for _, o := range found {
 		r.on[o.id] = true
-		if o.id == 't' {
+		switch o.id {
+		case 'i':
+			return c.nobodyAsked()
+		case 't':
 			dir = o.value
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // The commands that run another one in a changed environment: env nice nohup time timeout chrt taskset.
 
-var envOptions = []option{{'i', "ignore-environment", false, 0}, {'u', "unset", true, 0}, {'0', "null", false, 0}, {'C', "chdir", true, 0}, {'v', "debug", false, 0}}
+var envOptions = []option{{'i', "ignore-environment", false, 0}, {'u', "unset", true, 0}, {'0', "null", false, 0}, {'C', "chdir", true, 0}}
 
 func env(c *cmd) int {
 	c.inOrder = true

@@ -77,8 +77,9 @@ func signalNumber(text string) (int, bool) {
 }
 
 const (
+	sigInt  = 2
 	sigKill = 9
-	sigAlrm = 14
+	sigPipe = 13
 	sigTerm = 15
 	sigCont = 18
 )

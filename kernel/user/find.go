@@ -29,14 +29,17 @@ type findRun struct {
 	i        int
 	min, max int
 	depth    bool // contents before the directory
-	follow   bool
+	follow   bool // symbolic links
 	xdev     bool
-	prune    bool // set by -prune for the current file
-	quit     bool
-	action   bool // the expression prints or does something itself
-	status   int
-	batches  []*findBatch
-	end      func()
+
+	dev        uint64
+	followArgs bool // symbolic links on the command line
+	prune      bool // set by -prune for the current file
+	quit       bool
+	action     bool // the expression prints or does something itself
+	status     int
+	batches    []*findBatch
+	end        func()
 }
 
 // findBatch is the files of an -exec … +.
@@ -60,7 +63,7 @@ func find(c *cmd) (status int) {
 		}
 	}()
 	for len(r.args) > 0 && (r.args[0] == "-L" || r.args[0] == "-P" || r.args[0] == "-H") {
-		r.follow = r.args[0] == "-L"
+		r.follow, r.followArgs = r.args[0] == "-L", r.args[0] == "-H"
 		r.args = r.args[1:]
 	}
 	var starts []string
@@ -102,7 +105,7 @@ func (r *findRun) walk(f *findFile, test findTest) {
 		return
 	}
 	st, e := r.c.s.Lstat(f.path)
-	if r.follow && e == 0 && st.Mode&modeType == modeLnk {
+	if (r.follow || r.followArgs && f.depth == 0) && e == 0 && st.Mode&modeType == modeLnk {
 		if to, e := r.c.s.Stat(f.path); e == 0 {
 			st = to
 		}
@@ -113,6 +116,9 @@ func (r *findRun) walk(f *findFile, test findTest) {
 		return
 	}
 	f.st, r.prune = st, false
+	if f.depth == 0 {
+		r.dev = st.Dev
+	}
 	visit := func() {
 		if f.depth >= r.min && test(f) && !r.action && !r.quit {
 			r.c.printf("%s\n", f.path)
@@ -122,7 +128,7 @@ func (r *findRun) walk(f *findFile, test findTest) {
 		visit()
 	}
 	pruned := r.prune
-	if st.Mode&modeType == modeDir && !pruned && (r.max < 0 || f.depth < r.max) {
+	if st.Mode&modeType == modeDir && !pruned && !(r.xdev && st.Dev != r.dev) && (r.max < 0 || f.depth < r.max) {
 		names, e := r.c.s.ReadDir(f.path)
 		if e != 0 {
 			r.c.errorf("%s: %s", quoted(f.path), e.Error())
@@ -217,6 +223,7 @@ func (r *findRun) primary(name string) findTest {
 		return yes
 	case "-xdev", "-mount", "-noleaf", "-follow":
 		r.follow = r.follow || name == "-follow"
+		r.xdev = r.xdev || name == "-xdev" || name == "-mount"
 		return yes
 	case "-true":
 		return yes

@@ -16,7 +16,7 @@ var grepOptions = []option{{'E', "extended-regexp", false, 0}, {'F', "fixed-stri
 	{'e', "regexp", true, 0}, {'f', "file", true, 0}, {'i', "ignore-case", false, 0}, {'y', "", false, 'i'}, {0, "no-ignore-case", false, 1}, {'v', "invert-match", false, 0},
 	{'w', "word-regexp", false, 0}, {'x', "line-regexp", false, 0}, {'c', "count", false, 0}, {'l', "files-with-matches", false, 0}, {'L', "files-without-match", false, 0},
 	{'q', "quiet", false, 0}, {0, "silent", false, 'q'}, {'s', "no-messages", false, 0}, {'o', "only-matching", false, 0}, {'n', "line-number", false, 0},
-	{'b', "byte-offset", false, 0}, {'H', "with-filename", false, 0}, {'h', "no-filename", false, 0}, {'r', "recursive", false, 0}, {'R', "dereference-recursive", false, 'r'},
+	{'b', "byte-offset", false, 0}, {'H', "with-filename", false, 0}, {'h', "no-filename", false, 0}, {'r', "recursive", false, 0}, {'R', "dereference-recursive", false, 0},
 	{'A', "after-context", true, 0}, {'B', "before-context", true, 0}, {'C', "context", true, 0}, {'m', "max-count", true, 0}, {'a', "text", false, 0},
 	{'z', "null-data", false, 0}, {'Z', "null", false, 0}, {'I', "", false, 0}, {0, "color?", true, 2}, {0, "colour?", true, 2}, {0, "include", true, 3},
 	{0, "exclude", true, 4}, {0, "exclude-dir", true, 5}, {0, "line-buffered", false, 6}, {'T', "initial-tab", false, 0}, {0, "label", true, 7}}
@@ -81,6 +81,7 @@ func grep(c *cmd) int {
 		c.errorf("%s", err.Error())
 		return 2
 	}
+	g.on['r'] = g.on['r'] || g.on['R']
 	g.names = (len(files) > 1 || g.on['r'] || g.on['H']) && !g.on['h']
 	if len(files) == 0 {
 		files = []string{"-"}
@@ -177,6 +178,11 @@ func (g *grepRun) option(o given, have bool) (bool, bool) {
 		}
 	case 'z':
 		g.end = 0
+	case 2:
+		if o.value == "always" {
+			c.errorf("option --color=always is not supported")
+			return have, false
+		}
 	case 1:
 		g.on['i'] = false
 	case 3:
@@ -268,7 +274,7 @@ func (g *grepRun) walk(show, file string) {
 			continue
 		}
 		at := strings.TrimSuffix(file, "/") + "/" + n.Name
-		if st, e := c.s.Lstat(at); e == 0 && st.Mode&modeType == modeLnk {
+		if st, e := c.s.Lstat(at); e == 0 && st.Mode&modeType == modeLnk && !g.on['R'] {
 			continue
 		}
 		if show == "" {

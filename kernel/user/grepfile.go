@@ -124,6 +124,11 @@ func (f *grepFile) show(text []byte, sep byte, number, offset int) {
 		}
 		g.c.print(b...)
 	}
+	defer func() {
+		if g.on[6] { // --line-buffered
+			g.c.flush()
+		}
+	}()
 	if !g.on['o'] {
 		prefix(0)
 		g.c.print(text...)

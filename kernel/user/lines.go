@@ -346,8 +346,13 @@ func tee(c *cmd) int {
 	}
 	flags := oWronly | oCreat | oTrunc
 	for _, o := range found {
-		if o.id == 'a' {
+		switch o.id {
+		case 'a':
 			flags = oWronly | oCreat | oAppend
+		case 'i':
+			c.s.ignoreSignal(sigInt)
+		case 'p':
+			c.s.ignoreSignal(sigPipe)
 		}
 	}
 	type output struct {

@@ -8,7 +8,7 @@ import (
 )
 
 var lnOptions = []option{{'f', "force", false, 0}, {'n', "no-dereference", false, 0}, {'s', "symbolic", false, 0}, {'t', "target-directory", true, 0},
-	{'T', "no-target-directory", false, 0}, {'v', "verbose", false, 0}, {'P', "physical", false, 0}, {'L', "logical", false, 0}}
+	{'T', "no-target-directory", false, 0}, {'v', "verbose", false, 0}, {'P', "physical", false, 0}}
 
 func ln(c *cmd) int {
 	found, args, status, done := c.parse(lnOptions, 1)
@@ -83,7 +83,7 @@ func (c *cmd) lnOne(from, to string, on *[256]bool) bool {
 }
 
 var touchOptions = []option{{'a', "", false, 0}, {'c', "no-create", false, 0}, {'d', "date", true, 0}, {'f', "", false, 0}, {'m', "", false, 0}, {'r', "reference", true, 0},
-	{'t', "", true, 0}, {0, "time", true, 1}, {'h', "no-dereference", false, 0}}
+	{'t', "", true, 0}, {0, "time", true, 1}}
 
 func touch(c *cmd) int {
 	found, files, status, done := c.parse(touchOptions, 1)

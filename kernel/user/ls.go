@@ -51,6 +51,11 @@ func ls(c *cmd) int {
 			if !l.timeStyle(o) {
 				return 2
 			}
+		case 1:
+			if o.value == "always" || o.value == "yes" || o.value == "force" {
+				c.errorf("option --color=%s is not supported", o.value)
+				return 2
+			}
 		case 4:
 			letter, ok := map[string]byte{"none": 'U', "size": 'S', "time": 't', "name": 0}[o.value]
 			if !ok {

@@ -67,7 +67,7 @@ func (c *cmd) load(file string, params []string) (openErr, e kernel.Errno) {
 }
 
 func insmod(c *cmd) int {
-	_, args, status, done := c.parse([]option{{'f', "force", false, 0}, {'s', "syslog", false, 0}, {'v', "verbose", false, 0}}, 1)
+	_, args, status, done := c.parse(nil, 1)
 	if done {
 		return status
 	}
@@ -99,7 +99,7 @@ func (c *cmd) loaded(name string) (uses string, refs string, ok bool) {
 }
 
 func rmmod(c *cmd) int {
-	_, args, status, done := c.parse([]option{{'f', "force", false, 0}, {'s', "syslog", false, 0}, {'v', "verbose", false, 0}}, 1)
+	_, args, status, done := c.parse(nil, 1)
 	if done {
 		return status
 	}
@@ -129,8 +129,7 @@ func (c *cmd) unload(name, who string) bool {
 	case ok && refs != "0":
 		return say("Module " + name + " is in use")
 	}
-	const oNonblockUnload = oNonblock
-	e = c.s.do1("delete_module", name, oNonblockUnload)
+	e = c.s.do1("delete_module", name, oNonblock)
 	switch e {
 	case 0:
 		return true
@@ -140,8 +139,7 @@ func (c *cmd) unload(name, who string) bool {
 	return say("could not remove module " + name + ": " + e.Error())
 }
 
-var modprobeOptions = []option{{'r', "remove", false, 0}, {'q', "quiet", false, 0}, {'v', "verbose", false, 0}, {'n', "dry-run", false, 0}, {'a', "all", false, 0}, {'f', "force", false, 0},
-	{'s', "syslog", false, 0}, {0, "first-time", false, 1}, {'i', "ignore-install", false, 0}}
+var modprobeOptions = []option{{'r', "remove", false, 0}, {'q', "quiet", false, 0}, {'v', "verbose", false, 0}, {'n', "dry-run", false, 0}, {'a', "all", false, 0}, {0, "first-time", false, 1}, {'i', "ignore-install", false, 0}}
 
 // modprobe finds NAME.ko below /lib/modules/RELEASE, by modules.dep where that is, and loads what it needs first.
 func modprobe(c *cmd) int {

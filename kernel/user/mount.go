@@ -7,7 +7,7 @@ import (
 	"kscope/kernel"
 )
 
-var mountOptions = []option{{'a', "all", false, 0}, {'B', "bind", false, 0}, {'f', "fake", false, 0}, {'n', "no-mtab", false, 0}, {'o', "options", true, 0}, {'r', "read-only", false, 0},
+var mountOptions = []option{{'a', "all", false, 0}, {'B', "bind", false, 0}, {'n', "no-mtab", false, 0}, {'o', "options", true, 0}, {'r', "read-only", false, 0},
 	{'t', "types", true, 0}, {'v', "verbose", false, 0}, {'w', "rw", false, 0}, {0, "make-private", false, 1}, {0, "make-rprivate", false, 2}}
 
 // mountStatus is MNT_EX_FAIL of util-linux.
@@ -24,9 +24,11 @@ func mount(c *cmd) int {
 		return status
 	}
 	typ, flags, opts := "", 0, []string(nil)
-	all := false
+	all, verbose := false, false
 	for _, o := range found {
 		switch o.id {
+		case 'v':
+			verbose = true
 		case 't':
 			typ = o.value
 		case 'o':
@@ -67,6 +69,9 @@ func mount(c *cmd) int {
 	}
 	if !c.mountOne(args[0], args[1], typ, flags, opts) {
 		return mountStatus
+	}
+	if verbose {
+		c.printf("mount: %s mounted on %s.\n", args[0], args[1])
 	}
 	return 0
 }

@@ -85,7 +85,7 @@ func Commands() []Program {
 		{"uniq", "drop repeated lines: -c -d -D -u -i -f -s -w -z", command(uniq)},
 		{"wc", "count lines, words and bytes: -c -l -L -m -w", command(wc)},
 		{"which", "where a command is: -a -s", command(which)},
-		{"xargs", "run commands on words from standard input: -0 -a -d -I -i -L -n -r -s -t", command(xargs)},
+		{"xargs", "run commands on words from standard input: -0 -a -d -I -i -L -n -P -r -s -t", command(xargs)},
 		{"yes", "print a line until nobody reads", command(yes)},
 		{"zcat", "print what gzip has compressed", command(zcat)},
 	}

@@ -11,7 +11,7 @@ import (
 // rm, rmdir, mkdir, mktemp, touch, ln, chmod.
 
 var rmOptions = []option{{'d', "dir", false, 0}, {'f', "force", false, 0}, {'i', "", false, 0}, {'I', "", false, 0}, {'r', "recursive", false, 0}, {'R', "", false, 'r'},
-	{'v', "verbose", false, 0}, {0, "one-file-system", false, 1}, {0, "no-preserve-root", false, 2}, {0, "preserve-root", false, 3}}
+	{'v', "verbose", false, 0}, {0, "no-preserve-root", false, 2}, {0, "preserve-root", false, 3}}
 
 // rmRun is what the options of rm ask for.
 type rmRun struct {
@@ -26,6 +26,7 @@ func rm(c *cmd) int {
 		return status
 	}
 	r := &rmRun{c: c}
+	root := true // is preserved
 	for _, o := range found {
 		switch o.id {
 		case 'd':
@@ -37,8 +38,9 @@ func rm(c *cmd) int {
 		case 'v':
 			r.verbose = true
 		case 'i', 'I':
-			c.errorf("option -%c is not supported: nobody is asked here", o.id)
-			return 1
+			return c.nobodyAsked()
+		case 2:
+			root = false
 		}
 	}
 	if len(files) == 0 && !r.force {
@@ -51,7 +53,7 @@ func rm(c *cmd) int {
 		case r.recursive && (base == "." || base == "..") && f != "/":
 			c.errorf("refusing to remove '.' or '..' directory: skipping %s", quoted(f))
 			r.bad = true
-		case r.recursive && path.Clean(f) == "/":
+		case r.recursive && path.Clean(f) == "/" && root:
 			c.errorf("it is dangerous to operate recursively on '/'")
 			c.errorf("use --no-preserve-root to override this failsafe")
 			r.bad = true

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var tasksetOptions = []option{{'a', "all-tasks", false, 0}, {'c', "cpu-list", false, 0}, {'p', "pid", false, 0}}
+var tasksetOptions = []option{{'c', "cpu-list", false, 0}, {'p', "pid", false, 0}}
 
 // taskset is util-linux's: taskset MASK COMMAND…, -c LIST, -p [MASK] PID.
 func taskset(c *cmd) int {
@@ -158,8 +158,9 @@ func nproc(c *cmd) int {
 		c.errorf("extra operand %s", quoted(args[0]))
 		return c.tryHelp(1)
 	}
-	ignore := 0
+	ignore, all := 0, false
 	for _, o := range found {
+		all = all || o.id == 1
 		if o.id == 2 {
 			n, err := strconv.Atoi(o.value)
 			if err != nil || n < 0 {
@@ -167,6 +168,12 @@ func nproc(c *cmd) int {
 				return 1
 			}
 			ignore = n
+		}
+	}
+	if all {
+		if n := c.allCPUs(); n > 0 {
+			c.printf("%d\n", max(1, n-ignore))
+			return 0
 		}
 	}
 	mask, e := c.s.Affinity(0)
@@ -182,8 +189,19 @@ func nproc(c *cmd) int {
 	return 0
 }
 
+// allCPUs counts the CPUs of /proc/stat, whatever the affinity; 0 when there is none.
+func (c *cmd) allCPUs() (n int) {
+	text, _ := c.readFile("/proc/stat")
+	for _, l := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(l, "cpu") && !strings.HasPrefix(l, "cpu ") {
+			n++
+		}
+	}
+	return n
+}
+
 var chrtOptions = []option{{'b', "batch", false, 0}, {'d', "deadline", false, 0}, {'f', "fifo", false, 0}, {'i', "idle", false, 0}, {'o', "other", false, 0}, {'r', "rr", false, 0},
-	{'R', "reset-on-fork", false, 0}, {'a', "all-tasks", false, 0}, {'m', "max", false, 0}, {'p', "pid", false, 0}, {'v', "verbose", false, 0}}
+	{'R', "reset-on-fork", false, 0}, {'m', "max", false, 0}, {'p', "pid", false, 0}}
 
 // chrtPolicies are the scheduling policies by number (include/uapi/linux/sched.h), with the option that chooses each and
 // the limits of its priorities.
@@ -201,7 +219,7 @@ func chrt(c *cmd) int {
 	if done {
 		return status
 	}
-	policy, byPid := 2, false
+	policy, flags, byPid := 2, 0, false
 	for _, o := range found {
 		for i, p := range chrtPolicies {
 			if p.option == o.id {
@@ -211,6 +229,8 @@ func chrt(c *cmd) int {
 		switch o.id {
 		case 'p':
 			byPid = true
+		case 'R':
+			flags = 0x40000000 // SCHED_RESET_ON_FORK
 		case 'm':
 			for _, i := range []int{0, 1, 2, 3, 5, 6} {
 				p := chrtPolicies[i]
@@ -246,7 +266,7 @@ func chrt(c *cmd) int {
 		}
 	}
 	param := binary.LittleEndian.AppendUint32(nil, uint32(prio))
-	if e := c.s.do1("sched_setscheduler", pid, policy, param); e != 0 {
+	if e := c.s.do1("sched_setscheduler", pid, policy|flags, param); e != 0 {
 		c.errorf("failed to set pid %d's policy: %s", pid, e.Error())
 		return 1
 	}

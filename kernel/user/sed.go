@@ -3,14 +3,14 @@ package user
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"kscope/kernel/user/re"
 )
 
 var sedOptions = []option{{'n', "quiet", false, 0}, {0, "silent", false, 'n'}, {'e', "expression", true, 0}, {'f', "file", true, 0}, {'E', "regexp-extended", false, 0},
-	{'r', "", false, 'E'}, {'s', "separate", false, 0}, {'i', "in-place?", true, 0}, {'u', "unbuffered", false, 0}, {'z', "null-data", false, 0}, {'l', "line-length", true, 0},
-	{0, "posix", false, 1}}
+	{'r', "", false, 'E'}, {'s', "separate", false, 0}, {'i', "in-place?", true, 0}, {'u', "unbuffered", false, 0}, {'z', "null-data", false, 0}, {'l', "line-length", true, 0}}
 
 // sedPanic is EXIT_PANIC: an error at run time.
 const sedPanic = 4
@@ -24,9 +24,11 @@ type sedRun struct {
 	quiet    bool
 	separate bool
 	inPlace  bool
-	suffix   string
-	end      byte
-	wrap     int
+
+	unbuffered bool
+	suffix     string
+	end        byte
+	wrap       int
 
 	files   []string
 	in      *input
@@ -90,6 +92,15 @@ func sed(c *cmd) int {
 			r.separate, r.inPlace, r.suffix = true, true, o.value
 		case 'z':
 			r.end = 0
+		case 'u':
+			r.unbuffered = true
+		case 'l':
+			n, err := strconv.Atoi(o.value)
+			if err != nil || n < 0 {
+				c.errorf("invalid line length: %s", o.value)
+				return 1
+			}
+			r.wrap = n
 		}
 	}
 	if len(scripts) == 0 {
@@ -415,8 +426,11 @@ func (r *sedRun) run() int {
 				return code
 			}
 		}
+		if r.unbuffered {
+			r.c.flush()
+		}
 		if r.c.wroteBad {
-			return 4
+			return sedPanic
 		}
 	}
 	r.closeOutput()

@@ -98,7 +98,11 @@ func (r *sedRun) simple(x *sedCmd) {
 	case 'x':
 		r.space, r.hold = r.hold, r.space
 	case 'l', 'L':
-		r.out(sedList(r.space))
+		n := x.num
+		if n < 0 {
+			n = r.wrap
+		}
+		r.out(sedList(r.space, n))
 	case 'p':
 		r.put(r.space)
 	case 'P':
@@ -219,8 +223,8 @@ func sedExpand(out []byte, repl []sedPart, space []byte, m []int) []byte {
 	return out
 }
 
-// sedList is the l command: escapes, a $ at the end, lines of 70 columns.
-func sedList(text []byte) []byte {
+// sedList is the l command: escapes, a $ at the end, lines of wrap columns (0 and 1: one line).
+func sedList(text []byte, wrap int) []byte {
 	var out []byte
 	width := 0
 	for _, b := range text {
@@ -233,7 +237,7 @@ func sedList(text []byte) []byte {
 		default:
 			s = string(rune(b))
 		}
-		if width+len(s) > 69 {
+		if wrap > 1 && width+len(s) > wrap-1 {
 			out = append(out, "\\\n"...)
 			width = 0
 		}

@@ -108,9 +108,13 @@ func md5check(c *cmd, file string, quiet, silent bool) int {
 
 // zcat is gzip's: it looks for FILE and for FILE.gz.
 func zcat(c *cmd) int {
-	_, files, status, done := c.parse([]option{{'f', "force", false, 0}, {'q', "quiet", false, 0}}, 1)
+	found, files, status, done := c.parse([]option{{'f', "force", false, 0}, {'q', "quiet", false, 0}}, 1)
 	if done {
 		return status
+	}
+	force := false
+	for _, o := range found {
+		force = force || o.id == 'f'
 	}
 	for _, file := range orStdin(files) {
 		in, e := c.tryInput(file)
@@ -135,6 +139,10 @@ func zcat(c *cmd) int {
 		in.close()
 		show := map[bool]string{true: "stdin", false: file}[file == "-"]
 		z, err := gzip.NewReader(bytes.NewReader(text))
+		if err != nil && force {
+			c.print(text...)
+			continue
+		}
 		if err != nil {
 			c.gzipError("\ngzip: "+show+": ", "not in gzip format\n", err, len(text))
 			status = 1

@@ -70,6 +70,14 @@ func (s *Sys) Uname() (f [6]string, e kernel.Errno) {
 	return f, e
 }
 
+// ignoreSignal sets a signal to SIG_IGN (rt_sigaction with struct sigaction of the kernel).
+func (s *Sys) ignoreSignal(sig int) kernel.Errno {
+	const sigIgn = 1
+	act := make([]byte, 32)
+	binary.LittleEndian.PutUint64(act, sigIgn)
+	return s.do1("rt_sigaction", sig, act, nil, 8)
+}
+
 // Affinity is the mask of the CPUs that a task (0: this one) may use, lowest first.
 func (s *Sys) Affinity(pid int) (mask []byte, e kernel.Errno) {
 	n, out, e := s.named("sched_getaffinity", pid, 128, Out(128))

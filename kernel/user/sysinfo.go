@@ -164,7 +164,7 @@ func (c *cmd) passwd(name string) (ids [2]uint32, ok bool) {
 
 // syncCommand writes everything back; operands would be synced one by one.
 func syncCommand(c *cmd) int {
-	_, files, status, done := c.parse([]option{{'d', "data", false, 0}, {'f', "file-system", false, 0}}, 1)
+	_, files, status, done := c.parse(nil, 1)
 	if done {
 		return status
 	}
@@ -253,8 +253,7 @@ func kill(c *cmd) int {
 	return status
 }
 
-var sysctlOptions = []option{{'a', "all", false, 0}, {'n', "values", false, 0}, {'N', "names", false, 0}, {'e', "ignore", false, 0}, {'q', "quiet", false, 0}, {'w', "write", false, 0},
-	{'b', "binary", false, 0}, {'p', "load?", true, 0}}
+var sysctlOptions = []option{{'a', "all", false, 0}, {'n', "values", false, 0}, {'N', "names", false, 0}, {'e', "ignore", false, 0}, {'q', "quiet", false, 0}, {'w', "write", false, 0}}
 
 // sysctl is procps's, over /proc/sys.
 func sysctl(c *cmd) int {
@@ -265,10 +264,6 @@ func sysctl(c *cmd) int {
 	var on [256]bool
 	for _, o := range found {
 		on[o.id] = true
-	}
-	if on['p'] {
-		c.errorf("option -p is not supported")
-		return 1
 	}
 	if on['a'] {
 		return c.sysctlAll("/proc/sys", &on)

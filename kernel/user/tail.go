@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var tailOptions = []option{{'c', "bytes", true, 0}, {'f', "follow?", true, 0}, {'F', "", false, 0}, {'n', "lines", true, 0}, {'q', "quiet", false, 0}, {0, "silent", false, 'q'},
+var tailOptions = []option{{'c', "bytes", true, 0}, {'f', "follow?", true, 0}, {'n', "lines", true, 0}, {'q', "quiet", false, 0}, {0, "silent", false, 'q'},
 	{'s', "sleep-interval", true, 0}, {'v', "verbose", false, 0}, {'z', "zero-terminated", false, 0}, {0, "pid", true, 1}, {0, "retry", false, 2}}
 
 // tailWants is what the options ask for: the last count units, or all from unit number count on.
@@ -46,8 +46,11 @@ func tail(c *cmd) int {
 				return 1
 			}
 			w.count = n
-		case 'f', 'F':
-			w.follow = true
+		case 'f':
+			if w.follow = true; o.value == "name" {
+				c.errorf("option --follow=name is not supported")
+				return 1
+			}
 		case 's':
 			var ok bool
 			if w.every, ok = interval(o.value); !ok {

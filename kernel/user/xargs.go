@@ -1,6 +1,7 @@
 package user
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,19 +21,23 @@ type xargsRun struct {
 	lines   int
 	empty   bool // run with nothing to run it on
 	trace   bool
-	delim   int // of the input's words, -1: blanks
+	procs   int // at a time, 0: as many as there are
+	running int
+	pids    []int
+	failed  bool // no more commands
+	delim   int  // of the input's words, -1: blanks
 	file    string
 	status  int
 }
 
-// xargs of findutils 4.9; commands run one at a time.
+// xargs of findutils 4.9.
 func xargs(c *cmd) int {
 	c.inOrder = true
 	found, args, status, done := c.parse(xargsOptions, 1)
 	if done {
 		return status
 	}
-	x := &xargsRun{c: c, base: args, chars: 20000, empty: true, delim: -1, file: "-"}
+	x := &xargsRun{c: c, base: args, chars: 20000, empty: true, procs: 1, delim: -1, file: "-"}
 	for _, o := range found {
 		if code := x.option(o); code != 0 {
 			return code
@@ -48,7 +53,11 @@ func xargs(c *cmd) int {
 	}
 	text := string(in.all())
 	in.close()
-	if msg := x.all(text); msg != "" {
+	msg := x.all(text)
+	for x.running > 0 {
+		x.reap()
+	}
+	if msg != "" {
 		c.errorf("%s", msg)
 		return 1
 	}
@@ -89,6 +98,8 @@ func (x *xargsRun) option(o given) int {
 		x.max = n
 	case 's':
 		x.chars = n
+	case 'P':
+		x.procs = n
 	case 'r':
 		x.empty = false
 	case 't':
@@ -233,24 +244,39 @@ func (x *xargsRun) run(argv []string) bool {
 		x.status = 1
 		return false
 	}
-	_, ws, e := c.s.Wait4(pid, 0)
-	for e == kernel.EINTR {
-		_, ws, e = c.s.Wait4(pid, 0)
+	x.pids = append(x.pids, pid)
+	x.running++
+	for x.running > 0 && (x.procs > 0 && x.running >= x.procs) {
+		x.reap()
 	}
+	return !x.failed
+}
+
+// reap waits for one of the commands; some statuses end xargs.
+func (x *xargsRun) reap() {
+	c := x.c
+	pid, ws, e := c.s.Wait4(-1, 0)
+	if e == kernel.EINTR {
+		return
+	}
+	i := slices.Index(x.pids, pid)
+	if e != 0 || i < 0 {
+		x.running = 0
+		return
+	}
+	x.pids = slices.Delete(x.pids, i, i+1)
+	name := x.base[0]
+	x.running--
 	switch code := exitStatus(ws); {
 	case ws&0x7f != 0:
-		c.errorf("%s: terminated by signal %d", argv[0], ws&0x7f)
-		x.status = 125
-		return false
+		c.errorf("%s: terminated by signal %d", name, ws&0x7f)
+		x.status, x.failed = 125, true
 	case code == 255:
-		c.errorf("%s: exited with status 255; aborting", argv[0])
-		x.status = 124
-		return false
+		c.errorf("%s: exited with status 255; aborting", name)
+		x.status, x.failed = 124, true
 	case code == 126 || code == 127:
-		x.status = code
-		return false
+		x.status, x.failed = code, true
 	case code != 0:
 		x.status = 123
 	}
-	return true
 }
