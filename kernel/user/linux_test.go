@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"math/rand"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,19 +108,107 @@ func answer(s *Sys, text string) string {
 
 // poll has a buffer that goes both ways.
 func poll(s *Sys, fds []byte, n int) string {
-	a := s.args()
-	r := &request{nr: 7}
-	r.args[0], r.args[1] = a.bytes(fds), uint64(n)
-	r.in, r.out = a.in, []span{{addr: r.args[0], n: len(fds)}}
-	resp, e := s.call(r)
+	ret, b, e := inOut(s, 7, fds, 0, uint64(n))
 	if e != 0 {
 		return fmt.Sprintf("-%d", int(e))
 	}
-	res := strconv.FormatInt(resp.ret, 10)
-	for b := resp.data(0); len(b) >= 8; b = b[8:] {
+	res := strconv.FormatInt(ret, 10)
+	for ; len(b) >= 8; b = b[8:] {
 		res += fmt.Sprintf(" %x", binary.LittleEndian.Uint16(b[6:]))
 	}
 	return res
+}
+
+// inOut makes a call whose argument at is the address of data, and returns what is there afterwards.
+func inOut(s *Sys, nr int, data []byte, at int, others ...uint64) (int64, []byte, kernel.Errno) {
+	a := s.args()
+	r := &request{nr: nr}
+	addr := a.bytes(data)
+	copy(r.args[:], slices.Insert(others, at, addr))
+	r.in, r.out = a.in, []span{{addr: addr, n: len(data)}}
+	resp, e := s.call(r)
+	if e != 0 {
+		return resp.ret, nil, e
+	}
+	return resp.ret, resp.data(0), 0
+}
+
+// Byte-range locks against a model: one process locks and unlocks random ranges; now and then a child asks for each byte
+// who is in its way.
+func TestPosixLocks(t *testing.T) {
+	const size, setlk, getlk = 48, 6, 5
+	m, h := boot(t, kernel.Config{Seed: 3})
+	lock := func(typ, start, n int) []byte {
+		b := make([]byte, 32)
+		binary.LittleEndian.PutUint16(b, uint16(typ))
+		binary.LittleEndian.PutUint64(b[8:], uint64(start))
+		binary.LittleEndian.PutUint64(b[16:], uint64(n))
+		return b
+	}
+	var bad []string
+	pid, err := h.Spawn(Program{Name: "locks", Main: func(s *Sys, argv []string) int {
+		r := rand.New(rand.NewSource(1))
+		fd, _ := s.Open("/tmp/lock", 0o102, 0o644)
+		var model [size]int // 0 free, else type+1
+		for i := range 300 {
+			typ, start := r.Intn(3), r.Intn(size)
+			n := 1 + r.Intn(size-start)
+			if _, e := inOutErr(s, fd, setlk, lock(typ, start, n)); e != 0 {
+				bad = append(bad, fmt.Sprintf("op %d: %v", i, e))
+			}
+			for j := start; j < start+n; j++ {
+				model[j] = (typ + 1) % 3 // F_UNLCK 2 -> 0
+			}
+			if i%10 != 0 {
+				continue
+			}
+			s.Fork(func(s *Sys) int {
+				for j := range size {
+					for ask := range 2 {
+						b, e := inOutErr(s, fd, getlk, lock(ask, j, 1))
+						want := 2
+						if model[j] == 2 || model[j] == 1 && ask == 1 {
+							want = model[j] - 1
+						}
+						if got := int(binary.LittleEndian.Uint16(b)); e != 0 || got != want {
+							bad = append(bad, fmt.Sprintf("op %d byte %d ask %d: %d, want %d (%v)", i, j, ask, got, want, e))
+						}
+					}
+				}
+				return 0
+			})
+			s.Wait4(-1, 0)
+		}
+		// closing any descriptor of the file gives all of them up
+		other, _ := s.Open("/tmp/lock", 0, 0)
+		s.Close(other)
+		s.Fork(func(s *Sys) int {
+			b, e := inOutErr(s, fd, getlk, lock(1, 0, 0))
+			if got := binary.LittleEndian.Uint16(b); got != 2 || e != 0 {
+				bad = append(bad, fmt.Sprintf("after close: %d %v", got, e))
+			}
+			return 0
+		})
+		s.Wait4(-1, 0)
+		return 0
+	}}, nil, kernel.Streams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, err := m.Wait(pid); code != 0 || err != nil {
+		t.Fatal(code, err)
+	}
+	for i := 0; i < len(bad) && i < 5; i++ {
+		t.Error(bad[i])
+	}
+}
+
+func inOutErr(s *Sys, fd, cmd int, lock []byte) ([]byte, kernel.Errno) {
+	_, b, e := inOut(s, 72, lock, 2, uint64(fd), uint64(cmd))
+	if len(b) < 2 {
+		b = make([]byte, 2)
+	}
+	return b, e
 }
 
 // callArgs reads integers, quoted strings, data:N:S, raw:HEX and out:N.

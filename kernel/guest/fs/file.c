@@ -3,6 +3,7 @@
  * reference only while the count is not zero, then checks the slot again.
  */
 #include "fs.h"
+#include "filelock.h"
 #include "fdtable.h"
 #include "sched.h"
 #include "slab.h"
@@ -603,6 +604,13 @@ SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 		else
 			__clear_bit(fd, files->fdt->close_on_exec);
 		spin_unlock(&files->file_lock);
+		break;
+	case F_GETLK:
+		err = fcntl_getlk(f.file, arg);
+		break;
+	case F_SETLK:
+	case F_SETLKW:
+		err = fcntl_setlk(f.file, cmd, arg);
 		break;
 	case F_GETPIPE_SZ:
 	case F_SETPIPE_SZ:

@@ -2,6 +2,7 @@
  * Open files: allocation, and the last fput, which a task does on its way back to user space (Linux's fs/file_table.c).
  */
 #include "namei.h"
+#include "filelock.h"
 #include "fdtable.h"
 #include "security.h"
 #include "task_work.h"
@@ -121,6 +122,7 @@ static void __fput(struct file *file)
 	if (unlikely(!(file->f_mode & FMODE_OPENED)))
 		goto out;
 	might_sleep();
+	locks_remove_file(file);
 	if (file->f_op->release)
 		file->f_op->release(inode, file);
 	if (file->f_mode & FMODE_WRITER) {

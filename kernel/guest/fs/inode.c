@@ -5,6 +5,7 @@
  * store, is then evicted: its pages go, and its memory after an RCU grace period.
  */
 #include "fs.h"
+#include "filelock.h"
 #include "slab.h"
 #include "sched.h"
 #include "mm.h"
@@ -124,6 +125,7 @@ static void i_callback(struct rcu_head *head)
 
 static noinline void destroy_inode(struct inode *inode)
 {
+	locks_free_lock_context(inode);
 	call_rcu(&inode->i_rcu, i_callback);
 }
 

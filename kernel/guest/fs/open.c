@@ -1,5 +1,6 @@
 /* open, close, truncate, access, chmod, chown (Linux's fs/open.c). */
 #include "namei.h"
+#include "filelock.h"
 #include "fs_struct.h"
 #include "fdtable.h"
 #include "security.h"
@@ -507,6 +508,8 @@ int filp_close(struct file *filp, void *id)
 	KSCOPE_TRUTH(filp_close);
 	if (filp->f_op->flush)
 		retval = filp->f_op->flush(filp, id);
+	if (likely(!(filp->f_mode & FMODE_PATH)))
+		locks_remove_posix(filp, id);
 	fput(filp);
 	return retval;
 }

@@ -33,6 +33,9 @@
 #define F_GETFD		1
 #define F_SETFD		2
 #define F_GETFL		3
+#define F_GETLK		5
+#define F_SETLK		6
+#define F_SETLKW	7
 #define F_SETFL		4
 #define F_DUPFD_CLOEXEC	1030
 #define F_SETPIPE_SZ	1031

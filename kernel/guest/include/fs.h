@@ -131,6 +131,7 @@ struct inode {
 	atomic_t i_writecount;
 	const struct file_operations *i_fop;
 	struct address_space i_data;
+	struct file_lock_context *i_flctx;
 	union {
 		struct pipe_inode_info *i_pipe;
 		char *i_link;
