@@ -43,6 +43,7 @@ func completions() []candidates {
 		{"tracer.filter", "mode", fixed("set", "add", "remove")},
 		{"tracer.filter", "", func(g *Guest, _ string) []string { return g.functions() }},
 		{"tracer.graph", "", func(g *Guest, _ string) []string { return g.functions() }},
+		{"kprobe.attach", "", text}, {"kprobe.ret", "", func(g *Guest, _ string) []string { return g.functions() }},
 		{"tracer.read", "", trace}, {"tracer.write", "", trace},
 		{"event.enable", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"event.disable", "", func(g *Guest, _ string) []string { return g.eventNames() }},

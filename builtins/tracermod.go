@@ -471,7 +471,7 @@ func tracerMark(c *call) (starlark.Value, error) {
 
 // resetSteps bring tracefs back to boot, as initialize_ftrace in tools/testing/selftests/ftrace/test.d/functions does.
 var resetSteps = [...]struct{ file, text string }{
-	{"tracing_on", "0"}, {"current_tracer", "nop"}, {"set_ftrace_filter", ""}, {"set_ftrace_notrace", ""},
+	{"tracing_on", "0"}, {"events/enable", "0"}, {"kprobe_events", ""}, {"current_tracer", "nop"}, {"set_ftrace_filter", ""}, {"set_ftrace_notrace", ""},
 	{"set_graph_function", ""}, {"set_graph_notrace", ""}, {"max_graph_depth", "0"}, {"tracing_thresh", "0"},
 	{"set_ftrace_pid", ""}, {"set_ftrace_notrace_pid", ""}, {"trace", ""}, {"error_log", ""},
 }
