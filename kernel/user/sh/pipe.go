@@ -146,6 +146,7 @@ func (sh *Shell) capture(stmts []*syntax.Stmt) string {
 	text := sh.readAll(r)
 	sh.s.Close(r)
 	sh.subst = sh.waitFor(pid, nil)
+	sh.status = sh.subst
 	sh.line = line
 	return trimOutput(sh, text)
 }

@@ -42,7 +42,7 @@ func (sh *Shell) stmt(st *syntax.Stmt, tail bool) int {
 		sh.runTraps()
 	}
 	if sh.status != 0 && sh.quiet == 0 && sh.flow == flowNone && counts(st.Cmd) {
-		if _, ok := sh.traps[trapErr]; ok {
+		if _, ok := sh.traps[trapErr]; ok && len(sh.frames) == 0 {
 			sh.line = line
 			sh.runTrap(trapErr)
 		}
@@ -95,13 +95,24 @@ func (sh *Shell) command(st *syntax.Stmt, tail bool) int {
 	if len(st.Redirs) == 0 {
 		return sh.compound(st.Cmd, tail)
 	}
-	saved, ok := sh.redirect(st.Redirs, !tail)
+	saved, ok := sh.redirectThere(st.Redirs, !tail)
 	status := 1
 	if ok {
 		status = sh.compound(st.Cmd, false)
 	}
 	sh.restore(saved)
 	return status
+}
+
+// redirectThere is redirect for a compound command, whose redirections stand at its end: messages have their line.
+func (sh *Shell) redirectThere(redirs []*syntax.Redirect, save bool) (saved []savedFd, ok bool) {
+	line := sh.line
+	if len(redirs) > 0 {
+		sh.setLine(redirs[0].Pos())
+	}
+	saved, ok = sh.redirect(redirs, save)
+	sh.line = line
+	return saved, ok
 }
 
 func (sh *Shell) compound(cmd syntax.Command, tail bool) int {
@@ -294,7 +305,7 @@ func (sh *Shell) caseClause(c *syntax.CaseClause, tail bool) int {
 // subshell is ( … ): a child, or this process itself when it has nothing else to do.
 func (sh *Shell) subshell(c *syntax.Subshell, redirs []*syntax.Redirect, tail bool) int {
 	pid, e := sh.fork(func(sh *Shell) int {
-		if _, ok := sh.redirect(redirs, false); !ok {
+		if _, ok := sh.redirectThere(redirs, false); !ok {
 			return 1
 		}
 		sh.loops = 0

@@ -182,8 +182,12 @@ func (sh *Shell) runTrap(n int) {
 		return
 	}
 	status, line := sh.status, sh.line
+	base := line
+	if n >= 0 {
+		base = 1 // lines are those of the trap's text
+	}
 	sh.trapping = true
-	sh.eval(text, line)
+	sh.eval(text, base)
 	sh.trapping = false
 	sh.line = line
 	if sh.flow != flowExit {
@@ -198,9 +202,9 @@ func (sh *Shell) exitTrap() int {
 	if !ok || text == "" {
 		return sh.status
 	}
-	sh.flow, sh.trapping = flowNone, false
+	sh.flow, sh.trapping = flowNone, true
 	status := sh.status
-	sh.protect(func() int { return sh.eval(text, sh.line) })
+	sh.protect(func() int { return sh.eval(text, 1) })
 	if sh.flow == flowExit {
 		return sh.status
 	}
