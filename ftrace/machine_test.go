@@ -495,8 +495,8 @@ func FuzzWrite(f *testing.F) {
 	tr := boot(f, kernel.Config{})
 	var paths []string
 	for _, row := range tr.FS().Rows() {
-		if row.Write == nil {
-			continue
+		if row.Write == nil || strings.HasPrefix(row.Path, "events/") && !strings.Contains(row.Path, "sched_switch") && row.Path != "events/enable" && row.Path != "events/irq/enable" {
+			continue // all events have the same files
 		}
 		if row.Each == nil {
 			paths = append(paths, row.Path)
