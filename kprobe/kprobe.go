@@ -37,6 +37,7 @@ type Kprobes struct {
 
 	sites  map[uint64]*site
 	list   []*site // as kprobes/list shows them
+	dying  []*site // without probes, but perhaps still patched
 	op     *ftrace.Ops
 	armed  int // sites in op's filter
 	slots  slots
@@ -128,6 +129,14 @@ func (n *Kprobes) forkProbes(k *Kprobes) {
 	for _, s := range k.list {
 		n.list = append(n.list, c.site(s))
 		n.sites[s.addr] = n.list[len(n.list)-1]
+	}
+	n.dying = nil
+	for _, s := range k.dying {
+		if k.sites[s.addr] == s && len(s.probes) == 0 {
+			d := c.site(s)
+			n.dying = append(n.dying, d)
+			n.sites[s.addr] = d
+		}
 	}
 	for i := range n.steps {
 		if s := n.steps[i].site; s != nil {

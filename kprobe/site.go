@@ -55,6 +55,7 @@ type site struct {
 
 // Register puts a probe in place, disabled. The errno is Linux's.
 func (k *Kprobes) Register(p *Probe) error {
+	k.reap()
 	s := k.sites[p.Addr]
 	if s == nil {
 		var err error
@@ -62,6 +63,8 @@ func (k *Kprobes) Register(p *Probe) error {
 			return err
 		}
 		k.sites[p.Addr] = s
+	}
+	if len(s.probes) == 0 {
 		k.insert(s)
 	}
 	for _, other := range k.sites[p.Addr].probes {
@@ -131,13 +134,34 @@ func (k *Kprobes) Unregister(p *Probe) error {
 		return err
 	}
 	if len(s.probes) == 0 {
-		delete(k.sites, s.addr)
 		k.list = slices.DeleteFunc(k.list, func(q *site) bool { return q == s })
+		k.dying = append(k.dying, s)
+		k.reap()
+	}
+	return nil
+}
+
+// reap forgets the sites without probes. Until the guest has written an int3 site's original byte, CPUs run into the int3 and
+// must find the copy; and one may have stopped in a slot.
+func (k *Kprobes) reap() {
+	if len(k.dying) == 0 || k.m.Text().Pending() {
+		return
+	}
+	for i := range k.steps {
+		if k.steps[i].site != nil {
+			return
+		}
+	}
+	for _, s := range k.dying {
+		if len(s.probes) > 0 || k.sites[s.addr] != s {
+			continue // used again
+		}
+		delete(k.sites, s.addr)
 		if s.slot != 0 {
 			k.slots.give(s.slot)
 		}
 	}
-	return nil
+	k.dying = nil
 }
 
 // Enable and Disable switch a probe; the first that is enabled at an address arms it, the last disarms it.
@@ -257,12 +281,12 @@ func (c *copier) probe(p *Probe) *Probe {
 	if n := c.probes[p]; n != nil {
 		return n
 	}
+	if p.ret != nil {
+		return &c.ret(p.ret).Probe
+	}
 	n := &Probe{}
 	*n = *p
 	c.probes[p] = n
 	n.k = c.k
-	if p.ret != nil {
-		n.ret = c.ret(p.ret)
-	}
 	return n
 }
