@@ -2,6 +2,7 @@ package sh_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 )
 
 // A pipeline of ten stages, for several seeds.
@@ -160,4 +162,58 @@ func BenchmarkSubst(b *testing.B) {
 	script := "i=0; while [ $i -lt " + fmt.Sprint(b.N) + " ]; do x=$(echo $i); i=$((i+1)); done\n"
 	b.ResetTimer()
 	run(b, m, h, script)
+}
+
+// freeRAM asks the guest's kernel.
+func freeRAM(t *testing.T, m *kernel.Machine, h *user.Host) (free uint64) {
+	pid, err := h.Spawn(user.Program{Name: "free", Main: func(s *user.Sys, _ []string) int {
+		_, out, err := s.CallNamed("sysinfo", user.Out(112))
+		if err == nil && !s.Replaying() {
+			free = binary.LittleEndian.Uint64(out[0][40:])
+		}
+		return 0
+	}}, nil, kernel.Streams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Wait(pid); err != nil {
+		t.Fatal(err)
+	}
+	return free
+}
+
+// Children, pipes, substitutions, kills and a bomb leave no task, no page and no goroutine behind.
+func TestNothingLeft(t *testing.T) {
+	const script = detScript + `bomb() { [ $1 -eq 0 ] && return; bomb $(($1-1)) & bomb $(($1-1)) & wait; }
+bomb 4
+for s in 1 9 13 15; do sleep 100 & kill -$s $!; wait $! 2>/dev/null; done
+cat /dev/zero | head -c 100000 | wc -c
+{ while :; do :; done; } & kill $!; wait $! 2>/dev/null
+exit 0
+`
+	m, h := boot(t, kernel.Config{Seed: 9, CPUs: 3})
+	var tasks []int
+	var free []uint64
+	goroutines := 0
+	for i := range 6 {
+		if got := run(t, m, h, script); got.code != 0 {
+			t.Fatal(got)
+		}
+		m.Run(kernel.Until{Time: m.Now() + 200e9}) // the orphans' sleeps end
+		tasks = append(tasks, len(m.Tasks()))
+		free = append(free, freeRAM(t, m, h))
+		if i == 0 {
+			goroutines = runtime.NumGoroutine()
+		}
+	}
+	if n := runtime.NumGoroutine(); n > goroutines {
+		t.Errorf("%d goroutines after the first run, %d after the last", goroutines, n)
+	}
+	if tasks[5] != tasks[1] {
+		t.Errorf("tasks after each run: %v", tasks)
+	}
+	if free[5]+64<<10 < free[2] { // caches may still grow a little
+		t.Errorf("free memory after each run: %v", free)
+	}
+	t.Log(tasks, free)
 }
