@@ -326,7 +326,7 @@ func probeRows() []probeRow {
 			get: ret(func(p *probe) starlark.Value { return num(p.r.InFlight) })},
 		{name: "holders", sig: "-> [Task]", doc: "The tasks in those calls; None of a kprobe.",
 			get: ret(func(p *probe) starlark.Value {
-				return list(p.k.Holders(p.r), func(in *kprobe.Instance) starlark.Value { return &task{p.g, in.Task.Pid, in.Task.Addr, nil} })
+				return list(p.k.Holders(p.r), func(in *kprobe.Instance) starlark.Value { return &task{p.g, in.Pid, in.Task, nil} })
 			})},
 		{name: "enabled", sig: "-> bool", doc: "Whether hits call the handlers.", get: func(p *probe) starlark.Value { return starlark.Bool(p.p.Enabled()) }},
 		{name: "kind", sig: "-> string", doc: "How the place is patched: \"ftrace\" or \"int3\".", get: func(p *probe) starlark.Value { return str(p.p.Kind()) }},

@@ -153,6 +153,9 @@ type fetcher struct {
 	regs *Regs
 	text []byte  // strings of this record
 	locs []int32 // their lengths, in order; -1: a fault
+
+	word [8]byte // here, not on the stack: they would escape
+	line [64]byte
 }
 
 // value is a program's value before its store; false: a fault.
@@ -175,11 +178,10 @@ func (f *fetcher) value(p *Program) (uint64, bool) {
 		x = p.param
 	}
 	for _, d := range p.derefs {
-		var b [8]byte
-		if !f.read(x+uint64(d.off), b[:], d.user) {
+		if !f.read(x+uint64(d.off), f.word[:], d.user) {
 			return x, false
 		}
-		x = binary.LittleEndian.Uint64(b[:])
+		x = binary.LittleEndian.Uint64(f.word[:])
 	}
 	return x, true
 }
@@ -228,13 +230,12 @@ func (f *fetcher) string(at uint64, p *Program) int {
 	}
 	user := p.Type.Name == "ustring" || p.at.user
 	for len(f.text)-start < maxString-1 {
-		var b [64]byte
 		n := 64 - int(at%64)
-		if !f.read(at, b[:n], user) {
+		if !f.read(at, f.line[:n], user) {
 			f.text = f.text[:start]
 			return -1
 		}
-		for _, c := range b[:n] {
+		for _, c := range f.line[:n] {
 			f.text = append(f.text, c)
 			if c == 0 {
 				return len(f.text) - start
@@ -327,8 +328,8 @@ func (k *Kprobes) walkUser(cr3, va uint64) (pa uint64, ok bool) {
 	)
 	table := cr3 & frame
 	for shift := 39; shift >= 12; shift -= 9 {
-		e, err := k.m.U64(directMap + table + va>>shift&511*8)
-		if err != nil || e&present == 0 || e&user == 0 {
+		e, ok := word(k.m, directMap+table+va>>shift&511*8)
+		if !ok || e&present == 0 || e&user == 0 {
 			return 0, false
 		}
 		if shift == 12 || shift < 39 && e&large != 0 {

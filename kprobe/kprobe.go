@@ -45,6 +45,7 @@ type Kprobes struct {
 	black  []area
 	busy   []bool // by CPU: a handler runs; hits are then only counted
 	steps  []step // by CPU: the copy that runs out of line
+	hits   []hit  // by CPU: what handlers see
 	off    bool   // debug switch: no site is armed
 
 	tramp uint64 // arch_rethook_trampoline
@@ -94,6 +95,7 @@ func (k *Kprobes) Tracer() *ftrace.Tracer { return k.t }
 // attach binds the probes to their machine.
 func (k *Kprobes) attach() {
 	k.busy = make([]bool, k.m.NumCPU())
+	k.hits = make([]hit, k.m.NumCPU())
 	k.op.Call = k.ftraceHit
 	k.m.RegisterGate("kprobe_ftrace_handler", k.t.Sites().GateOwn)
 	k.m.RegisterGate("arch_rethook_trampoline_callback", k.gateReturn)

@@ -63,7 +63,7 @@ func (r *Regs) at(off uint64) uint64 {
 	case off == 0xa0:
 		return uint64(r.c.CPU.Seg(x86.SS))
 	case r.mem != 0:
-		x, _ := r.c.Machine().U64(r.mem + off)
+		x, _ := word(r.c.Machine(), r.mem+off)
 		return x
 	case off == regFlags:
 		return r.c.CPU.Flags()
@@ -123,8 +123,7 @@ func (r *Regs) Stack(n uint64) (uint64, bool) {
 	if sp&^(threadSize-1) != va&^(threadSize-1) {
 		return 0, false
 	}
-	x, err := r.c.Machine().U64(va)
-	return x, err == nil
+	return word(r.c.Machine(), va)
 }
 
 // threadSize is THREAD_SIZE, to which stacks are aligned.

@@ -30,6 +30,19 @@ type Ret struct {
 	InFlight int
 
 	Probe Probe // at the function's entry
+
+	free []*Instance // that have been used
+}
+
+// take gives an instance of the pool.
+func (r *Ret) take() *Instance {
+	n := len(r.free)
+	if n == 0 {
+		return &Instance{}
+	}
+	in := r.free[n-1]
+	r.free = r.free[:n-1]
+	return in
 }
 
 // Missed are the calls whose return was not seen for want of an instance, or since the entry was hit within a handler.
@@ -41,7 +54,8 @@ type Instance struct {
 	Addr uint64 // the return address
 	Slot uint64 // where it was
 	Time uint64 // of entry
-	Task kernel.TaskInfo
+	Task uint64 // task_struct of the caller
+	Pid  int
 	Data any // of the handlers
 }
 
@@ -100,8 +114,8 @@ func (k *Kprobes) Holders(r *Ret) []*Instance {
 		}
 	}
 	slices.SortFunc(out, func(a, b *Instance) int {
-		if a.Task.Pid != b.Task.Pid {
-			return a.Task.Pid - b.Task.Pid
+		if a.Pid != b.Pid {
+			return a.Pid - b.Pid
 		}
 		return int(int64(b.Slot) - int64(a.Slot))
 	})
@@ -174,20 +188,22 @@ func enterRet(h *Hit) {
 		return
 	}
 	slot := h.Regs.at(regSP)
-	ra, err := k.m.U64(slot)
-	if err != nil {
+	ra, ok := word(k.m, slot)
+	if !ok {
 		r.NoFree++
 		return
 	}
-	in := &Instance{Ret: r, Addr: ra, Slot: slot, Time: c.Now(), Task: c.Current()}
+	in := r.take()
+	*in = Instance{Ret: r, Addr: ra, Slot: slot, Time: c.Now(), Task: c.CurrentAddr(), Pid: c.CurrentPid()}
 	h.Ret, h.In = r, in
 	if r.Entry != nil && !r.Entry(h) {
 		r.Refused++
 		h.Ret, h.In = nil, nil
+		r.free = append(r.free, in)
 		return
 	}
 	h.Ret, h.In = nil, nil
-	s := k.stack(in.Task.Addr, in.Task.Pid)
+	s := k.stack(in.Task, in.Pid)
 	s.list = append(s.list, in)
 	r.InFlight++
 	k.push(slot, k.tramp)
@@ -209,10 +225,11 @@ func (k *Kprobes) gateReturn(c *kernel.VCPU) uint64 {
 		in := s.list[n]
 		s.list[n] = nil
 		s.list = s.list[:n]
+		back := in.Addr
 		k.leave(c, in, to)
-		if in.Addr != k.tramp {
-			k.push(slot, in.Addr)
-			c.CPU.SetRIP(in.Addr)
+		if back != k.tramp {
+			k.push(slot, back)
+			c.CPU.SetRIP(back)
 			return 0
 		}
 	}
@@ -240,13 +257,16 @@ func (k *Kprobes) leave(c *kernel.VCPU, in *Instance, to uint64) {
 	}
 	r.Returns++
 	r.InFlight--
-	if r.Return == nil || !r.Probe.enabled {
-		return
+	if r.Return != nil && r.Probe.enabled {
+		was := k.busy[c.ID]
+		k.busy[c.ID] = true // kprobe_busy_begin
+		h := k.newHit(c, 0, to)
+		h.Ret, h.In = r, in
+		r.Return(h)
+		k.busy[c.ID] = was
 	}
-	was := k.busy[c.ID]
-	k.busy[c.ID] = true // kprobe_busy_begin
-	r.Return(&Hit{K: k, C: c, Ret: r, In: in, Regs: &Regs{c: c, ip: to}})
-	k.busy[c.ID] = was
+	in.Data = nil
+	r.free = append(r.free, in)
 }
 
 // trueReturn is Unwinder.RetAddr: through kretprobes and, by next, whatever else has hijacked the slot.
@@ -297,6 +317,7 @@ func (c *copier) ret(r *Ret) *Ret {
 	}
 	n := &Ret{}
 	*n = *r
+	n.free = nil
 	c.rets[r] = n
 	n.Probe.k, n.Probe.ret = c.k, n
 	c.probes[&r.Probe] = &n.Probe

@@ -16,6 +16,20 @@ type Hit struct {
 	Int3  bool      // it came by an int3: Linux runs the handler as an NMI
 }
 
+// hit is a CPU's Hit, used again and again: a Hit is good only while its handler runs.
+type hit struct {
+	Hit
+	regs Regs
+}
+
+// newHit prepares the Hit of c's CPU. mem is a struct pt_regs in guest memory, 0: the CPU's own registers are meant.
+func (k *Kprobes) newHit(c *kernel.VCPU, mem, ip uint64) *Hit {
+	h := &k.hits[c.ID]
+	h.regs = Regs{c: c, mem: mem, ip: ip}
+	h.Hit = Hit{K: k, C: c, Regs: &h.regs}
+	return &h.Hit
+}
+
 // Costs in virtual ns under overhead = "model", beyond ftrace's own 30 + 70 for a trampoline and an event. The oracle's
 // ratios to a function event (100 ns here): ftrace-based 2.8, int3 6.5, kretprobe 4.
 const (
@@ -65,8 +79,14 @@ func (k *Kprobes) int3Hit(c *kernel.VCPU, s *site) bool {
 	c.Charge(costInt3)
 	st := &k.steps[c.ID]
 	*st = step{site: s, tf: c.CPU.Flags()&x86.FlagTF != 0}
-	regs := Regs{c: c, ip: s.addr + 1}
-	st.nested = !k.call(&Hit{K: k, C: c, Regs: &regs, Int3: true}, s)
+	if k.busy[c.ID] {
+		st.nested = true
+		s.miss()
+	} else {
+		h := k.newHit(c, 0, s.addr+1)
+		h.Int3 = true
+		k.call(h, s)
+	}
 	if s.insn.kind == nearRet && k.emulateRet(c, s) {
 		k.done(c, st)
 		return true
@@ -76,18 +96,18 @@ func (k *Kprobes) int3Hit(c *kernel.VCPU, s *site) bool {
 	return true
 }
 
-// call runs the pre handlers of a site, newest first; false: within a handler, where a hit only is counted.
-func (k *Kprobes) call(h *Hit, s *site) bool {
-	id := h.C.ID
-	if k.busy[id] {
-		for _, p := range s.probes {
-			if p.enabled {
-				p.Missed++
-			}
+// miss counts a hit within a handler.
+func (s *site) miss() {
+	for _, p := range s.probes {
+		if p.enabled {
+			p.Missed++
 		}
-		return false
 	}
-	k.busy[id] = true
+}
+
+// call runs the pre handlers of a site, newest first.
+func (k *Kprobes) call(h *Hit, s *site) {
+	k.busy[h.C.ID] = true
 	for _, p := range s.probes { // as it is now: a handler that changes it makes a new one
 		if p.enabled {
 			p.Hits++
@@ -96,8 +116,19 @@ func (k *Kprobes) call(h *Hit, s *site) bool {
 			}
 		}
 	}
-	k.busy[id] = false
-	return true
+	k.busy[h.C.ID] = false
+}
+
+// post runs the post handlers of a site.
+func (k *Kprobes) post(h *Hit, s *site) {
+	k.busy[h.C.ID] = true
+	for _, p := range s.probes {
+		if p.enabled && p.Post != nil {
+			h.Probe = p
+			p.Post(h)
+		}
+	}
+	k.busy[h.C.ID] = false
 }
 
 // stepped is a trap or fault with RIP in the slot.
@@ -186,18 +217,9 @@ func (k *Kprobes) done(c *kernel.VCPU, st *step) {
 	if nested || k.busy[c.ID] {
 		return
 	}
-	k.busy[c.ID] = true
-	var h *Hit
-	for _, p := range s.probes {
-		if p.enabled && p.Post != nil {
-			if h == nil {
-				h = &Hit{K: k, C: c, Regs: &Regs{c: c, ip: c.CPU.RIP()}, Int3: true}
-			}
-			h.Probe = p
-			p.Post(h)
-		}
-	}
-	k.busy[c.ID] = false
+	h := k.newHit(c, 0, c.CPU.RIP())
+	h.Int3 = true
+	k.post(h, s)
 }
 
 // ftraceHit is kprobe_ftrace_handler: ip is the site, regs a struct pt_regs in guest memory.
@@ -207,18 +229,12 @@ func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
 		return
 	}
 	c.Charge(costFtrace)
-	r := Regs{c: c, mem: regs, ip: ip + 1} // as behind an int3: handlers see no difference
-	h := Hit{K: k, C: c, Regs: &r}
-	if !k.call(&h, s) {
+	if k.busy[c.ID] {
+		s.miss()
 		return
 	}
-	r.ip = ip + 5
-	k.busy[c.ID] = true
-	for _, p := range s.probes {
-		if p.enabled && p.Post != nil {
-			h.Probe = p
-			p.Post(&h)
-		}
-	}
-	k.busy[c.ID] = false
+	h := k.newHit(c, regs, ip+1) // as behind an int3: handlers see no difference
+	k.call(h, s)
+	h.Regs.ip = ip + 5
+	k.post(h, s)
 }
