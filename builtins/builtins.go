@@ -55,8 +55,8 @@ func (e *Env) Tables() []lang.Table {
 	return []lang.Table{
 		{Title: "to begin with", Rows: []lang.Row{
 			{Name: "demo", Sig: "()", Doc: "Shows a first trace, statement by statement.", Fn: e.demo},
-			{Name: "sh", Sig: `(text, stdin = "") -> int`, Fn: e.onGuest(runShell),
-				Doc: "Runs text in the guest's shell, shows what it writes and returns its exit status.\nEvery command is a task of the guest: sh(\"echo function > /sys/kernel/tracing/current_tracer\")."},
+			{Name: "sh", Sig: `(text, stdin = "", capture = False) -> int`, Fn: e.onGuest(runShell),
+				Doc: "Runs text in the guest's shell, shows what it writes and returns its exit status.\nWith capture it shows nothing and returns struct(code, out, err).\nEvery command is a task of the guest: sh(\"echo function > /sys/kernel/tracing/current_tracer\")."},
 		}},
 		{Title: "kernel: the machine and its guest kernel", Rows: append(e.bootRows(), e.rows("kernel", kernelMethods())...)},
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},

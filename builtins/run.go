@@ -244,10 +244,10 @@ func kernelHot(c *call) (starlark.Value, error) {
 	return starlark.None, c.fail(err, "", nil)
 }
 
-// runShell implements sh: what the shell and its commands write is shown as it comes.
+// runShell implements sh: what the shell and its commands write is shown as it comes, or returned.
 func runShell(c *call) (starlark.Value, error) {
-	text, stdin := "", ""
-	if err := c.unpack("text", &text, "stdin?", &stdin); err != nil {
+	text, stdin, capture := "", "", false
+	if err := c.unpack("text", &text, "stdin?", &stdin, "capture?", &capture); err != nil {
 		return nil, err
 	}
 	if err := c.ready(); err != nil {
@@ -256,6 +256,9 @@ func runShell(c *call) (starlark.Value, error) {
 	out := c.g.env.cfg.Stdout
 	streams := kernel.Streams{In: strings.NewReader(stdin), Out: out, Err: out, Fork: func() kernel.Streams { return kernel.Streams{} }}
 	p := &process{}
+	if capture {
+		streams = p.streams(stdin)
+	}
 	err := c.g.guard(func() (err error) {
 		p.pid, err = c.g.M.Exec("/bin/sh", []string{"sh", "-c", text}, streams)
 		return err
@@ -270,6 +273,11 @@ func runShell(c *call) (starlark.Value, error) {
 	code, exited := c.g.M.Exited(p.pid)
 	if !exited {
 		return nil, c.stopped(stop, "waiting for the shell")
+	}
+	if capture {
+		return starlarkstruct.FromStringDict(starlarkstruct.Default, starlark.StringDict{
+			"code": num(code), "out": str(p.out.String()), "err": str(p.err.String()),
+		}), nil
 	}
 	return num(code), nil
 }
