@@ -5,6 +5,7 @@
 #include "slab.h"
 #include "uaccess.h"
 #include "init.h"
+#include "random.h"
 
 #define ELF_MIN_ALIGN		PAGE_SIZE
 #define ELF_PAGESTART(v)	((v) & ~(ELF_MIN_ALIGN - 1))
@@ -92,18 +93,6 @@ static noinline unsigned long elf_load(struct file *filep, unsigned long addr, c
 
 #define STACK_ALLOC(sp, len)	({ sp -= (len); (void __user *)(sp); })
 #define NEW_AUX_ENT(id, val)	do { *elf_info++ = (id); *elf_info++ = (val); } while (0)
-
-/* Sixteen bytes for AT_RANDOM. The machine is deterministic: they follow from pid and time. */
-static noinline void get_random_bytes(u8 *buf, int n)
-{
-	u64 x = (u64)ktime_get() * 0x9e3779b97f4a7c15ull + current->pid;
-
-	for (int i = 0; i < n; i++) {
-		x ^= x >> 27;
-		x *= 0x94d049bb133111ebull;
-		buf[i] = x >> 56;
-	}
-}
 
 static inline u64 *fill_auxv(u64 *elf_info, struct linux_binprm *bprm, const struct elf64_hdr *exec, unsigned long phdr_addr,
 		      unsigned long e_entry, unsigned long u_rand, unsigned long u_platform)

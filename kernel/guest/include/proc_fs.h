@@ -16,6 +16,7 @@ struct proc_dir_entry {
 	int (*show)(struct seq_file *m, void *v);	/* of one record, or: */
 	const struct seq_operations *seq_ops;
 	const char *link;
+	int (*store)(char *text);			/* a write, without its newline */
 };
 
 extern struct proc_dir_entry proc_root;
@@ -27,6 +28,7 @@ struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, s
 					  int (*show)(struct seq_file *, void *));
 struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, struct proc_dir_entry *parent,
 				       const struct seq_operations *ops);
+void proc_set_store(struct proc_dir_entry *de, int (*store)(char *text));
 struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *dest);
 
 struct inode *proc_get_inode(struct super_block *sb, struct proc_dir_entry *de);

@@ -5,6 +5,8 @@
 #include "init.h"
 #include "namei.h"
 #include "uaccess.h"
+#include "kmsg.h"
+#include "random.h"
 
 #define MEM_MAJOR	1
 
@@ -99,6 +101,9 @@ static const struct memdev {
 	[3] = { "null", 0666, &null_fops },
 	[5] = { "zero", 0666, &zero_fops },
 	[7] = { "full", 0666, &full_fops },
+	[8] = { "random", 0666, &urandom_fops },
+	[9] = { "urandom", 0666, &urandom_fops },
+	[11] = { "kmsg", 0644, &kmsg_fops },
 };
 
 static int memory_open(struct inode *inode, struct file *filp)

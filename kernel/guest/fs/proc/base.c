@@ -261,6 +261,35 @@ static int proc_fd_link(struct task_struct *task, int fd, struct path *path)
 	return 0;
 }
 
+extern char _text[], _etext[], __sched_text_start[], __sched_text_end[];
+
+/* Where a sleeping task is, outside the scheduler: the first such return address on its stack, which may be a stale one. */
+static unsigned long get_wchan(struct task_struct *p)
+{
+	unsigned long addr, *sp, *end = (unsigned long *)task_pt_regs(p);
+
+	if (p == current || p->on_rq || !READ_ONCE(p->__state))
+		return 0;
+	for (sp = (unsigned long *)p->thread.sp; sp > (unsigned long *)p->stack && sp < end; sp++) {
+		addr = READ_ONCE(*sp);
+		if (addr >= (unsigned long)_text && addr < (unsigned long)_etext &&
+		    (addr < (unsigned long)__sched_text_start || addr >= (unsigned long)__sched_text_end))
+			return addr;
+	}
+	return 0;
+}
+
+static int proc_pid_wchan(struct seq_file *m, void *v)
+{
+	unsigned long wchan = get_wchan(m->private);
+
+	if (wchan)
+		seq_printf(m, "%ps", (void *)wchan);
+	else
+		seq_putc(m, '0');
+	return 0;
+}
+
 static const struct pid_entry tgid_base_stuff[] = {
 	{ "fd", S_IFDIR | 0500, PID_FD_DIR, NULL, NULL },
 	{ "cmdline", S_IFREG | 0444, PID_FILE, proc_pid_cmdline, NULL },
@@ -269,6 +298,7 @@ static const struct pid_entry tgid_base_stuff[] = {
 	{ "mounts", S_IFREG | 0444, PID_FILE, show_vfsmnt, NULL },
 	{ "stat", S_IFREG | 0444, PID_FILE, proc_tgid_stat, NULL },
 	{ "status", S_IFREG | 0444, PID_FILE, proc_pid_status, NULL },
+	{ "wchan", S_IFREG | 0444, PID_FILE, proc_pid_wchan, NULL },
 	{ "cwd", S_IFLNK | 0777, PID_LINK, NULL, proc_cwd_link },
 	{ "root", S_IFLNK | 0777, PID_LINK, NULL, proc_root_link },
 	{ "exe", S_IFLNK | 0777, PID_LINK, NULL, proc_exe_link },

@@ -5,6 +5,7 @@
 #include "init.h"
 #include "mm.h"
 #include "sched.h"
+#include "uaccess.h"
 
 static DEFINE_SPINLOCK(proc_subdir_lock);
 static unsigned int proc_next_ino = PROC_ROOT_INO;
@@ -77,7 +78,32 @@ static int proc_reg_release(struct inode *inode, struct file *file)
 	return de->seq_ops ? seq_release(inode, file) : single_release(inode, file);
 }
 
+void proc_set_store(struct proc_dir_entry *de, int (*store)(char *text))
+{
+	if (de)
+		de->store = store;
+}
+
+static ssize_t proc_reg_write(struct file *file, const char __user *buf, size_t count, loff_t *ppos)
+{
+	struct proc_dir_entry *de = file_inode(file)->i_private;
+	char text[256] = { 0 };
+	int err;
+
+	if (!de->store)
+		return -EIO;
+	if (count >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, count))
+		return -EFAULT;
+	text[count] = 0;
+	*strchrnul(text, '\n') = 0;
+	err = de->store(text);
+	return err ? err : (ssize_t)count;
+}
+
 static const struct file_operations proc_reg_file_ops = {
+	.write = proc_reg_write,
 	.open = proc_reg_open, .read = seq_read, .read_iter = seq_read_iter, .llseek = seq_lseek, .release = proc_reg_release,
 };
 

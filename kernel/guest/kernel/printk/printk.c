@@ -5,6 +5,7 @@
 #include "sched.h"
 #include "gates.h"
 #include "syscalls.h"
+#include "kmsg.h"
 
 struct printk_record { u64 seq, ts_nsec; u16 text_len; u8 level, done; u32 caller; };
 #define LOG_BUF_LEN	(64 << 10)
@@ -116,6 +117,35 @@ static noinline int vprintk_store(const char *fmt, va_list args)
 	return len;
 }
 
+/*
+ * The first record from number *@seq on: its text, cut to @size, into @text. False: there is none yet. *@seq becomes its
+ * number, which is higher than asked when older ones have been overwritten.
+ */
+bool printk_get_record(u64 *seq, struct printk_info *info, char *text, size_t size)
+{
+	unsigned long flags, pos;
+	bool found = false;
+
+	raw_spin_lock_irqsave(&logbuf_lock, flags);
+	for (pos = log_tail; pos != log_head && !found; pos = log_next(pos)) {
+		struct printk_record *r = rec_at(pos);
+
+		if (r->level == 0xff || r->seq < *seq)
+			continue;
+		*seq = r->seq;
+		*info = (struct printk_info){ .ts_nsec = r->ts_nsec, .level = r->level, .text_len = min((size_t)r->text_len, size) };
+		memcpy(text, r + 1, info->text_len);
+		found = true;
+	}
+	raw_spin_unlock_irqrestore(&logbuf_lock, flags);
+	return found;
+}
+
+u64 printk_next_seq(void)
+{
+	return READ_ONCE(log_seq);
+}
+
 static bool console_emit_next_record(void)
 {
 	struct printk_record *r;
@@ -151,6 +181,7 @@ static noinline int vprintk_emit(const char *fmt, va_list args)
 	len = vprintk_store(fmt, args);
 	console_unlock();
 	raw_spin_unlock_irqrestore(&logbuf_lock, flags);
+	wake_up_klogd();
 	return len;
 }
 
