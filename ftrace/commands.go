@@ -20,6 +20,23 @@ type commandKind struct {
 	fixed   int64 // not 0: the count is always this, whatever is written
 	shows   bool  // its functions show their counts
 	act     func(t *Tracer, c *kernel.VCPU, count *int64)
+	event   bool // it is about an event, which its functions have: eventSwitch
+	enable  bool
+}
+
+// eventSwitch is what a function of enable_event or disable_event does: event_enable_probe and event_enable_count_probe.
+type eventSwitch struct {
+	ev    *TraceEvent
+	count int64 // -1: unlimited
+}
+
+func (s *eventSwitch) act(t *Tracer, enable bool) {
+	if u := t.use(s.ev); u.asleep == enable && s.count != 0 {
+		if s.count > 0 {
+			s.count--
+		}
+		u.asleep = !enable
+	}
 }
 
 // spend is update_count: one less of a count that is not used up; nil counts nothing.
@@ -77,7 +94,7 @@ func snapshotCommand(t *Tracer, c *kernel.VCPU, count *int64) {
 	}
 }
 
-// commandKinds are the commands. enable_event and disable_event are not there: they come with the events.
+// commandKinds are the commands.
 var commandKinds = [...]commandKind{
 	{name: "traceon", act: turn(true)},
 	{name: "traceon", counted: true, shows: true, act: turn(true)},
@@ -87,6 +104,10 @@ var commandKinds = [...]commandKind{
 	{name: "stacktrace", counted: true, shows: true, act: stackCommand},
 	{name: "snapshot", act: snapshotCommand},
 	{name: "snapshot", counted: true, shows: true, act: snapshotCommand},
+	{name: "enable_event", event: true, enable: true},
+	{name: "enable_event", counted: true, event: true, enable: true},
+	{name: "disable_event", event: true},
+	{name: "disable_event", counted: true, event: true},
 	{name: "dump", counted: true, fixed: 1, shows: true, act: dumpCommand(false)},
 	{name: "cpudump", counted: true, fixed: 1, act: dumpCommand(true)}, // 6.1 gives it no counter: cpudump_probe_ops
 }
@@ -95,7 +116,8 @@ var commandKinds = [...]commandKind{
 type funcProbe struct {
 	kind   *commandKind
 	ops    *Ops
-	counts map[uint64]*int64 // by site; nil values in kinds that do not show counts
+	counts map[uint64]*int64       // by site; nil values in kinds that do not show counts
+	events map[uint64]*eventSwitch // by site, in kinds of events
 }
 
 func (t *Tracer) newFuncProbe(k *commandKind) *funcProbe {
@@ -103,13 +125,19 @@ func (t *Tracer) newFuncProbe(k *commandKind) *funcProbe {
 	if _, ok := t.m.Symbols().Lookup(gate); !ok {
 		gate = "function_trace_call"
 	}
-	p := &funcProbe{kind: k, ops: &Ops{Name: k.name, Gate: gate, Filter: NewHash()}, counts: map[uint64]*int64{}}
+	p := &funcProbe{kind: k, ops: &Ops{Name: k.name, Gate: gate, Filter: NewHash()}, counts: map[uint64]*int64{}, events: map[uint64]*eventSwitch{}}
 	p.bind(t)
 	return p
 }
 
 func (p *funcProbe) bind(t *Tracer) {
-	p.ops.Call = func(c *kernel.VCPU, ip, _, _ uint64) { p.kind.act(t, c, p.counts[ip]) }
+	p.ops.Call = func(c *kernel.VCPU, ip, _, _ uint64) {
+		if s := p.events[ip]; s != nil {
+			s.act(t, p.kind.enable)
+		} else if p.kind.act != nil {
+			p.kind.act(t, c, p.counts[ip])
+		}
+	}
 }
 
 func (p *funcProbe) fork(t *Tracer) *funcProbe {
@@ -121,6 +149,10 @@ func (p *funcProbe) fork(t *Tracer) *funcProbe {
 		} else {
 			n.counts[ip] = nil
 		}
+	}
+	n.events = make(map[uint64]*eventSwitch, len(p.events))
+	for ip, s := range p.events {
+		n.events[ip] = &eventSwitch{t.ForkEvent(s.ev), s.count}
 	}
 	n.bind(t)
 	return n
@@ -135,6 +167,9 @@ func (t *Tracer) command(s *filterState, word string, enable bool) error {
 	}
 	for i := range commandKinds {
 		k := &commandKinds[i]
+		if k.name == name && k.event {
+			return t.eventCommand(name, fn, param, enable)
+		}
 		if k.name != name || k.counted != (hasParam || k.fixed != 0) {
 			continue
 		}
@@ -171,6 +206,57 @@ func (t *Tracer) addCommand(k *commandKind, fn, param string) error {
 			p = q
 		}
 	}
+	return t.addFunctions(k, p, fn, func(p *funcProbe, ip uint64) error {
+		p.counts[ip] = nil
+		if k.shows {
+			n := count
+			p.counts[ip] = &n
+		}
+		return nil
+	})
+}
+
+// eventCommand is event_enable_func: SYSTEM:EVENT and a count behind the command's name.
+func (t *Tracer) eventCommand(name, fn, param string, enable bool) error {
+	part := strings.Split(param, ":")
+	if !enable || len(part) < 2 {
+		return kernel.EINVAL
+	}
+	ev, ok := t.TraceEvent(part[0], part[1])
+	if !ok {
+		return kernel.EINVAL
+	}
+	var k *commandKind
+	for i := range commandKinds {
+		if commandKinds[i].name == name && commandKinds[i].counted == (len(part) > 2) {
+			k = &commandKinds[i]
+		}
+	}
+	if pattern, not := strings.CutPrefix(fn, "!"); not {
+		return t.removeCommand(k, pattern)
+	}
+	count := int64(-1)
+	if k.counted && part[2] != "" {
+		n, err := strconv.ParseUint(strings.TrimPrefix(part[2], "+"), 0, 63)
+		if err != nil || strings.Contains(part[2], "_") {
+			return kernel.EINVAL
+		}
+		count = int64(n)
+	}
+	var p *funcProbe
+	for _, q := range t.probes {
+		if q.kind == k {
+			p = q
+		}
+	}
+	return t.addFunctions(k, p, fn, func(p *funcProbe, ip uint64) error {
+		p.events[ip] = &eventSwitch{ev, count}
+		return t.softEvent(ev, true)
+	})
+}
+
+// addFunctions adds the functions that fn matches to a command, p when it is in use already; put gives each new one its data.
+func (t *Tracer) addFunctions(k *commandKind, p *funcProbe, fn string, put func(p *funcProbe, ip uint64) error) error {
 	h := NewHash()
 	if fn == "" || !t.sites.enter(h, fn) {
 		return kernel.EINVAL
@@ -184,10 +270,8 @@ func (t *Tracer) addCommand(k *commandKind, fn, param string) error {
 			continue // it keeps its count
 		}
 		p.ops.Filter.Add(ip)
-		p.counts[ip] = nil
-		if k.shows {
-			n := count
-			p.counts[ip] = &n
+		if err := put(p, ip); err != nil {
+			return err
 		}
 	}
 	if !p.ops.Registered() {
@@ -208,6 +292,12 @@ func (t *Tracer) removeCommand(k *commandKind, fn string) error {
 		if p.ops.Filter.Has(r.IP) && (fn == "" || fn == "*" || pat.match(r.Name)) {
 			p.ops.Filter.Remove(r.IP)
 			delete(p.counts, r.IP)
+			if s := p.events[r.IP]; s != nil {
+				delete(p.events, r.IP)
+				if err := t.softEvent(s.ev, false); err != nil {
+					return err
+				}
+			}
 			n++
 		}
 	}
@@ -230,7 +320,14 @@ func (t *Tracer) commandsText(b []byte) []byte {
 				continue
 			}
 			b = append(append(append(append(b, r.Name...), ':'), p.kind.name...), ':')
-			if n := p.counts[r.IP]; n != nil {
+			if s := p.events[r.IP]; s != nil {
+				b = append(append(b, s.ev.Key()...), ':')
+				if s.count < 0 {
+					b = append(b, "unlimited\n"...)
+				} else {
+					b = fmt.Appendf(b, "count=%d\n", s.count)
+				}
+			} else if n := p.counts[r.IP]; n != nil {
 				b = fmt.Appendf(b, "count=%d\n", *n)
 			} else {
 				b = append(b, "unlimited\n"...)

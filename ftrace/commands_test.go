@@ -9,7 +9,7 @@ import (
 
 // TestCommands replays the function commands of oracle e-filter, with the functions that kscoped calls.
 func TestCommands(t *testing.T) {
-	tr := boot(t, kernel.Config{})
+	tr := withPoints(t, kernel.Config{})
 	const file, all = "set_ftrace_filter", "#### all functions enabled ####\n"
 	for _, c := range []struct {
 		write string
@@ -32,6 +32,11 @@ func TestCommands(t *testing.T) {
 		{"do_exit\n", false, nil, "do_exit\n"},
 		{"getname_kernel:traceon\n", true, nil, "do_exit\ngetname_kernel:traceon:unlimited\n"},
 		{"!getname_kernel:traceon\n", false, nil, all},
+		{"do_exit:enable_event:sched:sched_switch\ndo_exit:disable_event:sched:sched_waking:3\n", false, nil, all +
+			"do_exit:disable_event:sched:sched_waking:count=3\ndo_exit:enable_event:sched:sched_switch:unlimited\n"},
+		{"do_exit:enable_event:nosuch:ev\n", true, kernel.EINVAL, ""},
+		{"do_exit:enable_event:sched\n", true, kernel.EINVAL, ""},
+		{"!*:enable_event:sched:sched_switch\n!*:disable_event:sched:sched_waking:0\n", true, nil, all},
 	} {
 		if err := tr.WriteFile(file, c.write, c.app); err != c.err {
 			t.Errorf("%q: %v, want %v", c.write, err, c.err)
@@ -119,5 +124,39 @@ func TestFunctionOptions(t *testing.T) {
 	}
 	if text := tr.Text(-1); !strings.Contains(text, " (repeats: ") || !strings.Contains(text, ", last_ts:     1.") {
 		t.Errorf("func-no-repeats:\n%s", text)
+	}
+}
+
+// TestEventCommands: an event that a command may switch is armed but asleep, and shows as 0*.
+func TestEventCommands(t *testing.T) {
+	tr := withPoints(t, kernel.Config{})
+	const enable = "events/sched/sched_switch/enable"
+	tp := tr.points.find("sched_switch")
+	must(t, tr.WriteFile("set_ftrace_filter", "vfs_open:enable_event:sched:sched_switch:1\n", false))
+	if got := mustRead(t, tr, enable); got != "0*\n" {
+		t.Errorf("%q", got)
+	}
+	if b := tr.bytesAt(t, tp.sites[0].code); b[0] != 0xe9 {
+		t.Errorf("not armed: % x", b)
+	}
+	must(t, tr.Clear())
+	tr.m.Run(kernel.Until{Time: tr.m.Now() + 5e6})
+	if n := len(tr.Records(-1)); n != 0 {
+		t.Errorf("%d events of a sleeping event", n)
+	}
+	work(t, tr)
+	if got := mustRead(t, tr, enable); got != "1*\n" || !strings.Contains(tr.Text(-1), ": sched_switch: ") {
+		t.Errorf("%q\n%s", got, tr.Text(-1))
+	}
+	if got := mustRead(t, tr, "set_ftrace_filter"); !strings.HasSuffix(got, "vfs_open:enable_event:sched:sched_switch:count=0\n") {
+		t.Errorf("%q", got)
+	}
+	must(t, tr.WriteFile(enable, "0", false))
+	if got := mustRead(t, tr, enable); got != "0*\n" {
+		t.Errorf("%q", got)
+	}
+	must(t, tr.WriteFile("set_ftrace_filter", "!*:enable_event:sched:sched_switch:0\n", false))
+	if b := tr.bytesAt(t, tp.sites[0].code); mustRead(t, tr, enable) != "0\n" || b != nop5 {
+		t.Errorf("still armed: % x", b)
 	}
 }

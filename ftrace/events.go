@@ -32,7 +32,9 @@ func (ev *TraceEvent) Used() bool { return len(ev.users) > 0 }
 type eventUse struct {
 	t      *Tracer
 	ev     *TraceEvent
-	on     bool
+	on     bool // by a user
+	soft   int  // function commands that may switch it: the place is armed for them (SOFT_MODE)
+	asleep bool // armed, but not recorded (SOFT_DISABLED)
 	filter *event.Filter
 	text   string // of the filter file; "": none
 }
@@ -168,23 +170,46 @@ func (t *Tracer) use(ev *TraceEvent) *eventUse {
 // EnableEvent switches an event on or off in t; see __ftrace_event_enable_disable.
 func (t *Tracer) EnableEvent(ev *TraceEvent, on bool) error {
 	u := t.use(ev)
-	if u.on == on {
+	if u.on == on && u.soft == 0 {
 		return nil
 	}
 	if err := t.expand(); err != nil {
 		return err
 	}
+	u.on, u.asleep = on, !on && u.soft > 0
+	return u.arm()
+}
+
+// softEvent is EnableEvent for a function command: the event is armed, and recorded when the command says so.
+func (t *Tracer) softEvent(ev *TraceEvent, on bool) error {
+	u := t.use(ev)
+	if on {
+		if u.soft++; u.soft == 1 && !u.on {
+			u.asleep = true
+		}
+	} else if u.soft--; u.soft == 0 {
+		u.asleep = false
+	}
+	return u.arm()
+}
+
+// arm puts the event into its users, or takes it out, after its state has changed.
+func (u *eventUse) arm() error {
+	t, ev, on := u.t, u.ev, u.on || u.soft > 0
+	was := slices.Contains(ev.users, u)
+	if was == on {
+		return nil
+	}
 	users := slices.DeleteFunc(slices.Clone(ev.users), func(x *eventUse) bool { return x == u })
 	if on {
 		users = append(users, u)
 	}
-	if was := ev.Used(); ev.Switch != nil && was != (len(users) > 0) {
-		if err := ev.Switch(!was); err != nil {
+	if used := ev.Used(); ev.Switch != nil && used != (len(users) > 0) {
+		if err := ev.Switch(!used); err != nil {
 			return err
 		}
 	}
 	ev.users = users // a new list: the old one may be in use by Fire
-	u.on = on
 	if on {
 		t.eventsOn++
 	} else {
@@ -196,7 +221,9 @@ func (t *Tracer) EnableEvent(ev *TraceEvent, on bool) error {
 // Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.
 func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	for _, u := range ev.users {
-		u.fire(c, n, fill)
+		if !u.asleep {
+			u.fire(c, n, fill)
+		}
 	}
 }
 

@@ -51,8 +51,7 @@ var files = [...]File{
 	{Path: "set_event_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose events are recorded, when not all are",
 		Partial: "no event-fork"},
 	{Path: "set_ftrace_filter", Mode: 0o640, Open: openFilter, Text: filterText, Write: writeFilter, Close: closeFilter,
-		Doc:     "functions to trace: names, globs, numbers; !name takes out; applies at close",
-		Partial: "no commands enable_event and disable_event: EINVAL"},
+		Doc: "functions to trace: names, globs, numbers; !name takes out; applies at close"},
 	{Path: "set_ftrace_notrace", Mode: 0o640, Open: openFilter, Text: filterText, Write: writeFilter, Close: closeFilter,
 		Doc: "functions not to trace"},
 	{Path: "set_ftrace_notrace_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose functions are not traced"},
@@ -97,8 +96,10 @@ func cpuNames(t *Tracer) (names []string) {
 }
 
 func coreEvents(*Tracer) (names []string) {
-	for i := range event.Core {
-		names = append(names, event.Core[i].Name)
+	for _, list := range [][]event.Format{event.Core, event.Foreign} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
 	}
 	return names
 }
@@ -125,9 +126,11 @@ func readme(h *Handle, b []byte) ([]byte, error) {
 }
 
 func coreEvent(name string) *event.Format {
-	for i := range event.Core {
-		if event.Core[i].Name == name {
-			return &event.Core[i]
+	for _, list := range [][]event.Format{event.Core, event.Foreign} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
 		}
 	}
 	panic("BUG: ftrace: no core event " + name)

@@ -33,7 +33,12 @@ func eventEnableText(h *Handle, b []byte) ([]byte, error) {
 	if ev == nil {
 		return nil, kernel.ENODEV
 	}
-	return fmt.Appendf(b, "%d\n", b2i(h.T.use(ev).on)), nil
+	u := h.T.use(ev)
+	b = fmt.Appendf(b, "%d", b2i((u.on || u.soft > 0) && !u.asleep))
+	if u.soft > 0 {
+		b = append(b, '*')
+	}
+	return append(b, '\n'), nil
 }
 
 // parseSwitch is a write to an enable file.

@@ -64,6 +64,7 @@ type retStack struct {
 type graphRet struct {
 	ret, fn, slot uint64
 	call          uint64 // time of entry, by the local clock
+	seq           uint64 // number of the call, from 1
 	ran           uint64 // with nosleep-time: what the task had run then; 0: not noted
 }
 
@@ -186,8 +187,9 @@ func (g *graph) enter(c *kernel.VCPU, ip, _, regs uint64) {
 	if !g.t.opt(optSleepTime) {
 		r.ran = g.ran(task, r.call)
 	}
-	s.rets = append(s.rets, r)
 	g.counts.Entries++
+	r.seq = g.counts.Entries
+	s.rets = append(s.rets, r)
 	g.put(r.slot, g.handler)
 }
 
@@ -323,25 +325,32 @@ func (g *graph) ran(task, now uint64) uint64 {
 // trueReturn is the address behind return_to_handler in a slot; see ftrace_graph_ret_addr. (Linux gives return_to_handler
 // for a function that was entered by a jump from a traced one, and its stack ends there; this gives the true address.)
 func (g *graph) trueReturn(slot uint64) uint64 {
+	to, seq := g.handler, uint64(0)
 	for _, s := range g.tasks {
-		for i := range s.rets { // the oldest with the slot holds it
-			if s.rets[i].slot == slot && s.rets[i].ret != g.handler {
-				return s.rets[i].ret
+		for i := range s.rets {
+			// Of several entries for a slot, those of a task that has exited are the oldest; and one that was entered by a
+			// jump has no address of its own.
+			if r := &s.rets[i]; r.slot == slot && r.ret != g.handler && r.seq > seq {
+				to, seq = r.ret, r.seq
 			}
 		}
 	}
-	return g.handler
+	return to
 }
 
 // disguise tells StateHash what the hijacked slots hold for the guest.
 func (g *graph) disguise(was func(va, x uint64)) {
+	newest := map[uint64]*graphRet{} // by slot; what is told does not depend on the order
 	for _, s := range g.tasks {
-		for i := len(s.rets) - 1; i >= 0; i-- {
-			if r := &s.rets[i]; r.ret != g.handler {
-				if x, err := g.t.m.U64(r.slot); err == nil && x == g.handler {
-					was(r.slot, r.ret)
-				}
+		for i := range s.rets {
+			if r := &s.rets[i]; r.ret != g.handler && (newest[r.slot] == nil || newest[r.slot].seq < r.seq) {
+				newest[r.slot] = r
 			}
+		}
+	}
+	for slot, r := range newest {
+		if x, err := g.t.m.U64(slot); err == nil && x == g.handler {
+			was(slot, r.ret)
 		}
 	}
 }

@@ -130,6 +130,13 @@ func (t *Tracer) rmdir(name string) error {
 		}
 	}
 	for _, p := range n.probes {
+		for i := range t.sites.recs { // in order of address
+			if s := p.events[t.sites.recs[i].IP]; s != nil {
+				if err := n.softEvent(s.ev, false); err != nil {
+					return err
+				}
+			}
+		}
 		if err := t.sites.Unregister(p.ops); err != nil {
 			return err
 		}

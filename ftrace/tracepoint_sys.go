@@ -67,13 +67,16 @@ func (p *points) addSyscalls() {
 		if len(w) > 3 {
 			args = w[3]
 		}
-		for tp, r := range map[*tracepoint]*pointRow{enter: callEnterRow(w[1], uint16(id), args), exit: callExitRow(w[1], uint16(id)-1)} {
-			e := &pointEvent{TraceEvent: &r.TraceEvent, tp: tp, row: r}
-			p.bind(e)
-			tp.bySys[nr] = e
-			p.t.AddEvent(e.TraceEvent)
-		}
+		p.addSyscall(enter, nr, callEnterRow(w[1], uint16(id), args))
+		p.addSyscall(exit, nr, callExitRow(w[1], uint16(id)-1))
 	}
+}
+
+func (p *points) addSyscall(tp *tracepoint, nr uint64, r *pointRow) {
+	e := &pointEvent{TraceEvent: &r.TraceEvent, tp: tp, row: r}
+	p.bind(e)
+	tp.bySys[nr] = e
+	p.t.AddEvent(e.TraceEvent)
 }
 
 var sysNr = event.Field{Type: "int", Name: "__syscall_nr", Offset: 8, Size: 4, Signed: true}

@@ -128,3 +128,25 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+// TestAllLinuxFormats holds the format of each ftrace event against Debian 6.1's, byte for byte.
+func TestAllLinuxFormats(t *testing.T) {
+	raw, err := os.ReadFile("../../../shared/oracle/truth/i-formats.out")
+	if err != nil {
+		t.Skip("needs the oracle's transcripts beside the repository: ", err)
+	}
+	n := 0
+	for _, list := range [][]Format{Core, Foreign} {
+		for i := range list {
+			f := &list[i]
+			_, want, ok := strings.Cut(string(raw), "== events/ftrace/"+f.Name+"/format\n")
+			if got := f.File(); !ok || !strings.HasPrefix(want, got) {
+				t.Errorf("%s:\n%s", f.Name, got)
+			}
+			n++
+		}
+	}
+	if m := strings.Count(string(raw), "\n== events/ftrace/"); n != m {
+		t.Errorf("%d formats, Linux has %d", n, m)
+	}
+}
