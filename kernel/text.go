@@ -305,13 +305,19 @@ func (t *Text) Instant(by string, pokes []Poke) {
 	t.pending = waiting
 }
 
-// forget drops what is known of text that is about to be freed: a module's. Pokes of it that wait are not written.
+// forget drops what is known of text that is about to be freed: a module's. Pokes of it that wait are not written, and its
+// frames are given back as if it had never been patched.
 func (t *Text) forget(a ModuleArea) {
 	t.pending = slices.DeleteFunc(t.pending, func(p Poke) bool { return a.Has(p.Addr) })
 	for at := a.Base; at < a.Base+a.Size; at += mem.PageSize {
-		if pa, ok := t.m.Translate(at); ok {
-			delete(t.orig, pa/mem.PageSize)
+		pa, ok := t.m.Translate(at)
+		if !ok {
+			continue
 		}
+		for off, b := range t.orig[pa/mem.PageSize] {
+			t.m.writeCode(pa+uint64(off), []byte{b})
+		}
+		delete(t.orig, pa/mem.PageSize)
 	}
 }
 

@@ -52,6 +52,8 @@ extern struct module __this_module;
 #define module_exit(fn) \
 	static inline void __maybe_unused __exittest(void) { (void)(void (*)(void))fn; } \
 	void cleanup_module(void) __attribute__((alias(#fn)))
+#undef __init
+#define __init		__attribute__((section(".init.text"))) noinline	/* traced, as since Linux 4.14 */
 #undef __exit
 #define __exit		__attribute__((section(".exit.text"))) __used
 #else
