@@ -281,6 +281,10 @@ func (f *fetcher) put(p *Program, d []byte, dyn int, locs []int32) (int, []int32
 }
 
 func putNum(b []byte, x uint64) {
+	if len(b) == 8 {
+		binary.LittleEndian.PutUint64(b, x)
+		return
+	}
 	for i := range b {
 		b[i] = byte(x >> (8 * i))
 	}
