@@ -45,7 +45,7 @@ var files = [...]File{
 	{Path: "saved_cmdlines_size", Top: true, Mode: 0o640, Text: cmdlinesSize, Write: writeCmdlinesSize, Doc: "number of names that are kept"},
 	{Path: "saved_tgids", Top: true, Mode: 0o440, Text: savedTgids, Doc: "thread groups of traced tasks, with option record-tgid"},
 	{Path: "set_event", Mode: 0o640, Open: openSetEvent, Text: setEventText, Write: writeSetEvent, Close: closeSetEvent,
-		Doc: "events that are on; SYSTEM:EVENT, with globs, switches on, !SYSTEM:EVENT off"},
+		Doc: "events that are on; SYSTEM:EVENT, or * for either, switches on, !SYSTEM:EVENT off"},
 	{Path: "set_event_notrace_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose events are not recorded",
 		Partial: "no event-fork"},
 	{Path: "set_event_pid", Mode: 0o640, Open: openPids, Text: pidsText, Write: writePids, Doc: "tasks whose events are recorded, when not all are",

@@ -238,18 +238,17 @@ func closeSetEvent(h *Handle) error {
 	return nil
 }
 
-// setEvents is ftrace_set_clr_event: [!]SYSTEM:EVENT, SYSTEM:, SYSTEM, EVENT, each with globs.
+// setEvents is ftrace_set_clr_event: [!]SYSTEM:EVENT, SYSTEM:, SYSTEM, EVENT. A part may be *, or empty, for any; 6.1 knows
+// no other globs here.
 func (t *Tracer) setEvents(word string) error {
 	word, off := strings.CutPrefix(word, "!")
 	system, name, both := strings.Cut(word, ":")
-	if name == "" {
-		name = "*"
-	}
+	is := func(want, have string) bool { return want == "" || want == "*" || want == have }
 	found := false
 	for _, ev := range t.root().catalog {
 		switch {
-		case both && (system == "" || system == "*" || kernel.Glob(system, ev.System)) && kernel.Glob(name, ev.Name):
-		case !both && (kernel.Glob(system, ev.System) || kernel.Glob(system, ev.Name)):
+		case both && is(system, ev.System) && is(name, ev.Name):
+		case !both && (system == "*" || system == ev.System || system == ev.Name):
 		default:
 			continue
 		}

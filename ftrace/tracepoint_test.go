@@ -96,7 +96,7 @@ func TestEventFiles(t *testing.T) {
 	check("set_event", "sched:sched_wakeup\n")
 	must(t, tr.WriteFile("set_event", "irq\n", false))
 	check("set_event", "irq:softirq_exit\nirq:softirq_entry\n")
-	for word, want := range map[string]error{"nosuch\n": kernel.EINVAL, "sched:nosuch\n": kernel.EINVAL, "sched:sched_switch nosuch\n": kernel.EINVAL, " \n": nil} {
+	for word, want := range map[string]error{"nosuch\n": kernel.EINVAL, "syscalls:sys_enter_op*\n": kernel.EINVAL, "sched:nosuch\n": kernel.EINVAL, "sched:sched_switch nosuch\n": kernel.EINVAL, " \n": nil} {
 		if err := tr.WriteFile("set_event", word, false); err != want {
 			t.Errorf("%q: %v", word, err)
 		}
