@@ -39,6 +39,19 @@ func eventList(c *call) (starlark.Value, error) {
 	return lang.Strings(names), nil
 }
 
+// eventGlob lists the events that a glob of the form "system:name" matches; none for what is no glob.
+func (g *Guest) eventGlob(glob string) (names []string) {
+	if !strings.ContainsAny(glob, "*?[") {
+		return nil
+	}
+	for _, n := range g.eventNames() {
+		if kernel.Glob(glob, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
 // eventSwitch makes event.enable and event.disable: lines of set_event.
 func eventSwitch(not string) func(c *call) (starlark.Value, error) {
 	return func(c *call) (starlark.Value, error) {
@@ -57,8 +70,14 @@ func eventSwitch(not string) func(c *call) (starlark.Value, error) {
 			if !ok {
 				return nil, c.errorf("a glob is %s, want string", v.Type())
 			}
-			if err := c.g.writeTrace("set_event", not+glob+"\n", true); err != nil {
-				return nil, c.eventError(err, glob)
+			lines := []string{glob}
+			if names := c.g.eventGlob(glob); len(names) > 0 { // 6.1's set_event takes no globs but *
+				lines = names
+			}
+			for _, line := range lines {
+				if err := c.g.writeTrace("set_event", not+line+"\n", true); err != nil {
+					return nil, c.eventError(err, glob)
+				}
 			}
 		}
 		return starlark.None, nil
