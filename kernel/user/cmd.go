@@ -31,30 +31,83 @@ func (c *cmd) print(b ...byte) {
 	}
 	c.s.Work(len(b))
 	c.buf = append(c.buf, b...)
-	for len(c.buf) >= stdioSize && c.write(c.buf[:stdioSize]) {
+	for len(c.buf) >= stdioSize {
+		if !c.write(c.buf[:stdioSize], false) {
+			panic(exited{writeErrorOf(c.name).status})
+		}
 		c.buf = c.buf[stdioSize:]
 	}
 }
 
 func (c *cmd) printf(format string, args ...any) { c.print([]byte(fmt.Sprintf(format, args...))...) }
 
-func (c *cmd) write(b []byte) bool {
-	if _, e := c.s.Write(1, b); e != 0 {
-		if !c.wroteBad {
-			c.wroteBad, c.buf = true, nil
-			c.errorf("write error: %s", e.Error())
-		}
-		return false
+// write writes to standard output; the message of a failure is the command's own.
+func (c *cmd) write(b []byte, end bool) bool {
+	_, e := c.s.Write(1, b)
+	if e == 0 {
+		return true
 	}
-	return true
+	if !c.wroteBad {
+		c.wroteBad, c.buf = true, nil
+		row := writeErrorOf(c.name)
+		lines := row.middle
+		if end {
+			lines = row.end
+		}
+		for _, l := range strings.Split(lines, "\n") {
+			c.errorf("%s", strings.ReplaceAll(l, "%s", e.Error()))
+		}
+	}
+	return false
 }
 
+// flush writes what is left; false when standard output has failed.
 func (c *cmd) flush() bool {
 	if len(c.buf) > 0 && !c.wroteBad {
-		c.write(c.buf)
+		c.write(c.buf, true)
 		c.buf = nil
 	}
 	return !c.wroteBad
+}
+
+// exited ends a command in the middle, as exit(3) does; command recovers it.
+type exited struct{ status int }
+
+// writeError is what a command says when standard output fails, in the middle and at its end, and its status then.
+type writeError struct {
+	middle, end string
+	status      int
+}
+
+// writeErrors are those that differ from coreutils' close_stdout. Read-only.
+var writeErrors = map[string]writeError{
+	"awk":     {"fatal: print to \"standard output\" failed: %s", "warning: error writing standard output: %s", 2},
+	"diff":    {"standard output: %s", "standard output: %s", 2},
+	"env":     {"write error: %s", "write error: %s", 125},
+	"expr":    {"write error: %s", "write error: %s", 3},
+	"find":    {"'standard output': %s\nwrite error", "'standard output': %s\nwrite error", 1},
+	"grep":    {"write error: %s", "write error: %s", 2},
+	"head":    {"error writing 'standard output': %s", "write error: %s", 1},
+	"hexdump": {"write error", "write error: %s", 1},
+	"ls":      {"write error: %s", "write error: %s", 2},
+	"md5sum":  {"write error", "write error", 1},
+	"od":      {"write error\nwrite error: %s", "write error: %s", 1},
+	"paste":   {"write error: %s\nwrite error", "write error: %s", 1},
+	"printf":  {"write error", "write error: %s", 1},
+	"rev":     {"write error", "write error: %s", 1},
+	"sed":     {"couldn't write items to stdout: %s", "couldn't flush stdout: %s", sedPanic},
+	"sort":    {"write failed: 'standard output': %s\nwrite error", "fflush failed: 'standard output': %s\nwrite error", 2},
+	"tac":     {"write error", "write error: %s", 1},
+	"tail":    {"error writing 'standard output': %s", "write error: %s", 1},
+	"tr":      {"write error: %s\nwrite error", "write error: %s", 1},
+	"wc":      {"write error", "write error", 1},
+}
+
+func writeErrorOf(name string) writeError {
+	if row, ok := writeErrors[name]; ok {
+		return row
+	}
+	return writeError{"write error: %s", "write error: %s", 1}
 }
 
 // errorf prints "name: message" on standard error, behind what standard output holds.

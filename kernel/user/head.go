@@ -125,7 +125,7 @@ func headOne(c *cmd, w *headWants, fd int, file string) bool {
 			}
 			c.print(data[:used]...)
 			if used < len(data) { // give back what was read too much, where that can be
-				c.s.Lseek(fd, int64(used-len(data)), 1)
+				c.giveBack(fd, file, used-len(data))
 			}
 		default:
 			c.print(data...)
@@ -133,6 +133,17 @@ func headOne(c *cmd, w *headWants, fd int, file string) bool {
 		}
 	}
 	return true
+}
+
+// giveBack seeks back; that a regular file cannot (as trace_pipe) is worth a message.
+func (c *cmd) giveBack(fd int, file string, off int) {
+	_, e := c.s.Lseek(fd, int64(off), 1)
+	if e == 0 {
+		return
+	}
+	if st, e2 := c.s.Fstat(fd); e2 != 0 || st.Mode&modeType == modeReg {
+		c.errorf("%s: cannot seek to relative offset %d: %s", shellName(file), off, e.Error())
+	}
 }
 
 // keep is how many bytes of held are certainly not among the last count.

@@ -98,9 +98,9 @@ func command(run func(c *cmd) int) func(*Sys, []string) int {
 		if len(argv) == 0 {
 			return 127
 		}
-		code := run(c)
+		code := c.run(run)
 		if !c.flush() && code == 0 {
-			code = 1
+			code = writeErrorOf(c.name).status
 		}
 		// close_stdout of gnulib, which notices a full disk.
 		if e := s.Close(1); e != 0 && !c.wroteBad && c.wrote {
@@ -110,4 +110,18 @@ func command(run func(c *cmd) int) func(*Sys, []string) int {
 		s.Close(2)
 		return code
 	}
+}
+
+// run gives the status, also of a command that ends by exited.
+func (c *cmd) run(run func(c *cmd) int) (status int) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exited:
+			status = r.status
+		default:
+			panic(r)
+		}
+	}()
+	return run(c)
 }

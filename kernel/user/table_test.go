@@ -243,6 +243,14 @@ func hostBlock(t *testing.T, file string, b *tableBlock) {
 		cmd := &exec.Cmd{Path: path, Args: r.words, Dir: dir, Env: tableEnv, Stdin: strings.NewReader(r.stdin)}
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
+		if words, to := redirected(r.words); to != "" {
+			f, err := os.OpenFile(to, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			cmd.Args, cmd.Stdout = words, f
+		}
 		if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 			t.Fatal(r.line, err)
 		}
@@ -302,6 +310,14 @@ func TestTablesInGuest(t *testing.T) {
 	}
 }
 
+// redirected takes > /dev/FILE off the end of a command.
+func redirected(words []string) ([]string, string) {
+	if n := len(words); n > 2 && words[n-2] == ">" && strings.HasPrefix(words[n-1], "/dev/") {
+		return words[:n-2], words[n-1]
+	}
+	return words, ""
+}
+
 func hasCall(t *testing.T, m *kernel.Machine, h *Host, call string) bool {
 	pid, err := h.Spawn(Program{Name: "probe", Main: func(s *Sys, _ []string) int {
 		if _, _, e := s.named(call, 0, 0, 0); e == kernel.ENOSYS {
@@ -321,6 +337,12 @@ func runInDir(m *kernel.Machine, h *Host, dir string, words []string, stdin stri
 	var out, errs bytes.Buffer
 	pid, err := h.Spawn(Program{Name: "table", Main: func(s *Sys, argv []string) int {
 		s.Chdir(dir)
+		words, to := redirected(words)
+		if to != "" {
+			fd, _ := s.Open(to, oWronly, 0)
+			s.Dup2(fd, 1)
+			s.Close(fd)
+		}
 		e := s.Exec("/bin/"+words[0], words, tableEnv)
 		s.Write(2, []byte(words[0]+": "+e.Error()+"\n"))
 		return 127
