@@ -346,7 +346,8 @@ type stackInfo struct {
 const (
 	atNull   = 0
 	atExecFn = 31
-	maxArgs  = 4096
+	maxArgs  = 64 << 10  // as many as fit into the kernel's MAX_ARG_PAGES
+	maxArg   = 128 << 10 // MAX_ARG_STRLEN
 )
 
 // readStack reads argc, argv, envp and the auxiliary vector at sp.
@@ -385,10 +386,10 @@ func readStack(c cpu, sp uint64) (s stackInfo, err error) {
 	return s, err
 }
 
-// readString reads a NUL-terminated string of at most 4 KiB of user memory, as far as it is there.
+// readString reads a NUL-terminated string of at most maxArg bytes of user memory, as far as it is there.
 func readString(c cpu, va uint64) string {
 	var out []byte
-	for len(out) < 4096 {
+	for len(out) < maxArg {
 		b := make([]byte, 64-va%64)
 		if c.Read(va, b) != nil {
 			break

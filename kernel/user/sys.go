@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"kscope/kernel"
 )
@@ -247,6 +248,18 @@ func (s *Sys) Fork(child func(*Sys) int) (pid int, e kernel.Errno) {
 // Exec replaces the program; it only returns when that fails.
 func (s *Sys) Exec(path string, argv, env []string) kernel.Errno {
 	a := s.args()
+	need := len(path) + 64
+	for _, text := range slices.Concat(argv, env) {
+		need += len(text) + 24 // its NUL, its alignment and its pointer
+	}
+	if need > argSpace { // the kernel says what is too long
+		b, e := s.Mmap(need)
+		if e != 0 {
+			return e
+		}
+		defer s.Munmap(b)
+		a = &args{at: b.Addr, end: b.Addr + uint64(need)}
+	}
 	r := &request{nr: sysExecve}
 	r.args[0], r.args[1], r.args[2] = a.str(path), a.array(argv), a.array(env)
 	if r.args[0] == 0 || r.args[1] == 0 || r.args[2] == 0 {
