@@ -124,6 +124,11 @@ func (t *Tracer) rmdir(name string) error {
 	case n.opens > 0:
 		return kernel.EBUSY
 	}
+	for _, o := range []option{optFunctionFork, optEventFork} {
+		if err := n.setOption(o, false); err != nil {
+			return err
+		}
+	}
 	for _, ev := range t.catalog {
 		if err := n.EnableEvent(ev, false); err != nil {
 			return err

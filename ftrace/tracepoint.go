@@ -40,8 +40,10 @@ type pointRow struct {
 type points struct {
 	t    *Tracer
 	list []*tracepoint
-	prio uint64 // offsets in task_struct
-	exit uint64 // exit_state
+
+	followers int    // options function-fork and event-fork that are on
+	prio      uint64 // offsets in task_struct
+	exit      uint64 // exit_state
 }
 
 // jumpEntry is the size of a row of __jump_table: s32 code and target, s64 key, each relative to itself.
@@ -137,6 +139,50 @@ func (p *points) switchPoint(tp *tracepoint, on bool) error {
 	return p.t.m.Text().Queue("jump_label "+tp.name, pokes)
 }
 
+// The tracepoints that tell of new and ending tasks.
+const (
+	forkPoint = "sched_process_fork"
+	exitPoint = "sched_process_exit"
+)
+
+// setFollow arms them while an option wants to follow tasks: ftrace_pid_follow_fork and trace_event_follow_fork.
+func (t *Tracer) setFollow(on bool) error {
+	p := t.root().points
+	if p == nil {
+		return nil
+	}
+	p.followers += 2*b2i(on) - 1
+	for _, name := range []string{forkPoint, exitPoint} {
+		if tp := p.find(name); tp != nil {
+			if err := p.switchPoint(tp, on); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// follow adds the child of a listed task to the lists of pids, or takes out a task that ends; trace_filter_add_remove_task.
+func (t *Tracer) follow(parent, task int32, fork bool) {
+	for _, x := range append([]*Tracer{t}, t.instances...) {
+		for _, l := range []struct {
+			o    option
+			list *pidLists
+		}{{optFunctionFork, &x.pids}, {optEventFork, &x.eventPids}} {
+			if !x.opt(l.o) {
+				continue
+			}
+			for _, pids := range []map[int32]struct{}{l.list.only, l.list.not} {
+				if _, listed := pids[parent]; fork && listed {
+					pids[task] = struct{}{}
+				} else if !fork {
+					delete(pids, task)
+				}
+			}
+		}
+	}
+}
+
 // registerGates binds the tracepoints' gates.
 func (p *points) registerGates() {
 	for _, tp := range p.list {
@@ -149,6 +195,14 @@ func (p *points) registerGates() {
 
 // hit records a tracepoint's events that are on.
 func (p *points) hit(tp *tracepoint, c *kernel.VCPU) {
+	if p.followers > 0 {
+		switch tp.name {
+		case forkPoint:
+			p.t.follow(int32(p.pid(c.Arg(0))), int32(p.pid(c.Arg(1))), true)
+		case exitPoint:
+			p.t.follow(0, int32(p.pid(c.Arg(0))), false)
+		}
+	}
 	for _, e := range tp.events {
 		if e.Used() {
 			p.fire(e, c)
@@ -173,7 +227,7 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 func (p *points) syscall(c *kernel.VCPU) uint64 { return hot{p.t.m}.u64(c.Arg(0) + p.t.lay.origAX) }
 
 func (p *points) fork(t *Tracer) *points {
-	n := &points{t: t, prio: p.prio, exit: p.exit}
+	n := &points{t: t, prio: p.prio, exit: p.exit, followers: p.followers}
 	for _, tp := range p.list {
 		c := &tracepoint{name: tp.name, sites: tp.sites, users: tp.users, bySys: make(map[uint64]*pointEvent, len(tp.bySys))}
 		copyOf := func(e *pointEvent) *pointEvent {

@@ -3,6 +3,7 @@ package ftrace
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -141,5 +142,43 @@ func TestEventFiles(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFollowFork: with function-fork and event-fork the children of listed tasks are listed, and tasks that end are not.
+func TestFollowFork(t *testing.T) {
+	tr := withPoints(t, kernel.Config{})
+	pid := ""
+	must(t, tr.m.Do("who", func(c *kernel.VCPU) error {
+		pid = strconv.Itoa(c.CurrentPid())
+		return nil
+	}))
+	for _, o := range []string{"options/function-fork", "options/event-fork"} {
+		must(t, tr.WriteFile(o, "1", false))
+	}
+	must(t, tr.WriteFile("set_ftrace_pid", pid, false))
+	must(t, tr.WriteFile("set_event_pid", pid, false))
+	n, _ := strconv.Atoi(pid)
+	tr.follow(int32(n), 4000, true)
+	for _, f := range []string{"set_ftrace_pid", "set_event_pid"} {
+		if got := mustRead(t, tr, f); got != pid+"\n4000\n" {
+			t.Errorf("%s: %q", f, got)
+		}
+	}
+	tr.follow(0, 4000, false)
+	must(t, tr.m.Hot(0b1111, 5)) // kthreads that kthreadd makes: not followed
+	if got := mustRead(t, tr, "set_ftrace_pid"); got != pid+"\n" {
+		t.Errorf("%q", got)
+	}
+	must(t, tr.WriteFile("set_ftrace_pid", "2", false)) // kthreadd
+	must(t, tr.m.Hot(0b1111, 0))
+	if got := mustRead(t, tr, "set_ftrace_pid"); strings.Count(got, "\n") < 5 {
+		t.Errorf("kthreadd's children: %q", got)
+	}
+	for _, o := range []string{"options/function-fork", "options/event-fork"} {
+		must(t, tr.WriteFile(o, "0", false))
+	}
+	if b := tr.bytesAt(t, tr.points.find(forkPoint).sites[0].code); b != nop5 {
+		t.Errorf("% x", b)
 	}
 }
