@@ -201,6 +201,7 @@ SYSCALL_DEFINE1(exit_group, int, error_code)
 
 #define WNOHANG 1
 #define WUNTRACED 2
+#define WCONTINUED 8
 
 struct wait_opts { enum pid_type wo_type; struct pid *wo_pid; int options; int stat; pid_t found; uid_t uid; int notask_error; };
 
@@ -229,6 +230,42 @@ static __always_inline int wait_task_zombie(struct wait_opts *wo, struct task_st
 	return 1;
 }
 
+/* The answer's common part: the lock goes, as when a zombie was found. */
+static int wait_report(struct wait_opts *wo, struct task_struct *p, int stat)
+{
+	wo->stat = stat;
+	wo->found = task_pid_vnr(p);
+	read_unlock(&tasklist_lock);
+	return 1;
+}
+
+/* Each stop is told once: group_exit_code is its signal until then. */
+static int wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
+{
+	int code = 0;
+
+	if (!(wo->options & WUNTRACED) || !(p->signal->flags & SIGNAL_STOP_STOPPED))
+		return 0;
+	spin_lock_irq(&p->sighand->siglock);
+	if (p->signal->flags & SIGNAL_STOP_STOPPED)
+		swap(code, p->signal->group_exit_code);
+	spin_unlock_irq(&p->sighand->siglock);
+	return code ? wait_report(wo, p, code << 8 | 0x7f) : 0;
+}
+
+static int wait_task_continued(struct wait_opts *wo, struct task_struct *p)
+{
+	bool told;
+
+	if (!(wo->options & WCONTINUED) || !(p->signal->flags & SIGNAL_STOP_CONTINUED))
+		return 0;
+	spin_lock_irq(&p->sighand->siglock);
+	told = p->signal->flags & SIGNAL_STOP_CONTINUED;
+	p->signal->flags &= ~SIGNAL_STOP_CONTINUED;
+	spin_unlock_irq(&p->sighand->siglock);
+	return told ? wait_report(wo, p, 0xffff) : 0;
+}
+
 static noinline int wait_consider_task(struct wait_opts *wo, struct task_struct *p)
 {
 	if (!eligible_child(wo, p) || p->exit_state == EXIT_DEAD)
@@ -236,7 +273,7 @@ static noinline int wait_consider_task(struct wait_opts *wo, struct task_struct 
 	wo->notask_error = 0;
 	if (p->exit_state == EXIT_ZOMBIE && thread_group_empty(p))
 		return wait_task_zombie(wo, p);
-	return 0;
+	return wait_task_stopped(wo, p) || wait_task_continued(wo, p);
 }
 
 /* The one child that is meant, found by its number. */
