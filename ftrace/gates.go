@@ -23,6 +23,7 @@ func (t *Tracer) registerGates() {
 		{"tracefs_readable", t.fs.gateReadable},
 		{"tracefs_mkdir", t.fs.gateMkdir},
 		{"tracefs_rmdir", t.fs.gateRmdir},
+		{"tracefs_set_enabled", t.gateSetEnabled},
 	} {
 		t.m.RegisterGate(g.name, g.fn)
 	}
@@ -36,6 +37,9 @@ func ret(err error) uint64 {
 	}
 	return errnoOf(err).Ret()
 }
+
+// gateSetEnabled: long tracefs_set_enabled(u64 on), for /proc/sys/kernel/ftrace_enabled.
+func (t *Tracer) gateSetEnabled(c *kernel.VCPU) uint64 { return ret(t.sites.SetEnabled(c.Arg(0) != 0)) }
 
 // gateProcessLocs: long ftrace_process_locs(void).
 func (t *Tracer) gateProcessLocs(*kernel.VCPU) uint64 {
