@@ -113,11 +113,7 @@ func (d *dmesgRun) run() int {
 	for {
 		b, e := c.s.Read(fd, 8192)
 		if e == kernel.EAGAIN && follow {
-			if !c.flush() {
-				return 1
-			}
-			c.s.Close(fd)
-			return d.follow()
+			return d.follow(fd)
 		}
 		if e == kernel.EPIPE { // overwritten meanwhile: the next read goes on behind it
 			continue
@@ -140,12 +136,13 @@ func (d *dmesgRun) run() int {
 	return 0
 }
 
-// follow reads from the end of the log on, without end.
-func (d *dmesgRun) follow() int {
-	fd, e := d.c.s.Open("/dev/kmsg", oRdonly, 0)
-	if e == 0 {
-		_, e = d.c.s.Lseek(fd, 0, 2)
+// follow waits for records from now on, without end.
+func (d *dmesgRun) follow(fd int) int {
+	const fSetfl = 4
+	if !d.c.flush() {
+		return 1
 	}
+	e := d.c.s.do1("fcntl", fd, fSetfl, oRdonly)
 	for e == 0 || e == kernel.EPIPE || e == kernel.EINTR {
 		var b []byte
 		if b, e = d.c.s.Read(fd, 8192); e == 0 {

@@ -317,6 +317,9 @@ func (r *psRun) print(keys []string, headers bool, want func(*psTask) bool) int 
 				text += v
 				continue
 			}
+			if c.width < 0 && len(v) > -c.width { // only the last column is as long as it is
+				v = v[:-c.width]
+			}
 			text += fmt.Sprintf("%*s", c.width, v)
 		}
 		r.c.printf("%s\n", strings.TrimRight(text, " "))

@@ -10,7 +10,7 @@ var statOptions = []option{{'c', "format", true, 0}, {'f', "file-system", false,
 
 // statDefault is the human-readable form of src/stat.c, in pieces: the first line differs for links, the third for devices.
 const (
-	statHead   = "  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\n"
+	statHead   = "  File: %n\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\n"
 	statPlace  = "Device: %Hd,%Ld\tInode: %-10i  Links: %h\n"
 	statDevice = "Device: %Hd,%Ld\tInode: %-10i  Links: %-5h Device type: %Hr,%Lr\n"
 	statTail   = "Access: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n"
@@ -62,6 +62,10 @@ func stat(c *cmd) int {
 			layout = statHead + statPlace + statTail
 			if _, _, dev := st.device(); dev {
 				layout = statHead + statDevice + statTail
+			}
+			if st.Mode&modeType == modeLnk {
+				to, _ := c.s.Readlink(f)
+				layout = strings.Replace(layout, "%n", "%n -> "+strings.ReplaceAll(to, "%", "%%"), 1)
 			}
 		}
 		text, bad := statFormat(c, layout, f, &st, names)
@@ -180,12 +184,9 @@ func statText(c *cmd, code byte, file string, st *Stat, names *lsRun) (string, b
 		return file, true
 	case 'N':
 		text := quoted(file)
-		if c.name == "stat" && !strings.ContainsAny(file, " '\"\\$`") {
-			text = file
-		}
 		if st.Mode&modeType == modeLnk {
 			to, _ := c.s.Readlink(file)
-			text += " -> " + to
+			text += " -> " + quoted(to)
 		}
 		return text, true
 	case 'm':
