@@ -40,6 +40,7 @@
 	GATE tracefs_readable
 	GATE tracefs_mkdir
 	GATE tracefs_rmdir
+	GATE tracefs_set_enabled
 	GATE machine_halt
 	GATE module_elf_check
 	GATE module_move

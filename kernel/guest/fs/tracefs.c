@@ -9,6 +9,7 @@
  */
 #include "tracefs.h"
 #include "poll.h"
+#include "proc_fs.h"
 #include "namei.h"
 #include "sched.h"
 #include "slab.h"
@@ -323,11 +324,37 @@ static int tracefs_fill_super(struct super_block *sb, void *data)
 
 static struct file_system_type tracefs_type = { .name = "tracefs", .fill_super = tracefs_fill_super };
 
+static int ftrace_enabled = 1;
+
+static notrace int ftrace_enabled_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", ftrace_enabled);
+	return 0;
+}
+
+/* 0 turns every traced function's site into a nop until it is 1 again (Linux's ftrace_enable_sysctl). */
+static notrace int ftrace_enable_sysctl(char *text)
+{
+	char *end;
+	int on = simple_strtol(text, &end, 0) != 0;
+	long ret;
+
+	if (end == text || *end)
+		return -EINVAL;
+	ret = tracefs_set_enabled(on);
+	ftrace_run_update_code();
+	if (ret < 0 && ret != -ENOSYS)
+		return ret;
+	ftrace_enabled = on;
+	return 0;
+}
+
 /* One tree at both of its usual places. */
 static int __init tracefs_init(void)
 {
 	int err;
 
+	proc_set_store(proc_create_single("ftrace_enabled", 0644, proc_sys_kernel, ftrace_enabled_show), ftrace_enable_sysctl);
 	register_filesystem(&tracefs_type);
 	tracefs_mount = kern_mount(&tracefs_type);
 	if (IS_ERR(tracefs_mount))

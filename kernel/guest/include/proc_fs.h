@@ -20,6 +20,7 @@ struct proc_dir_entry {
 };
 
 extern struct proc_dir_entry proc_root;
+extern struct proc_dir_entry *proc_sys_kernel;	/* /proc/sys/kernel; kernel/utsname_sysctl.c */
 
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent);
 #define proc_create_single(name, mode, parent, show)	proc_create_single_data(name, mode, parent, show)

@@ -52,9 +52,13 @@ static int pid_max_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+struct proc_dir_entry *proc_sys_kernel;
+
 static int __init utsname_sysctl_init(void)
 {
 	struct proc_dir_entry *sys = proc_mkdir("sys", NULL), *kernel = sys ? proc_mkdir("kernel", sys) : NULL;
+
+	proc_sys_kernel = kernel;
 
 	if (!kernel)
 		return -ENOMEM;
