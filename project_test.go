@@ -47,6 +47,7 @@ var testOnly = map[string][]string{
 	"kernel/guest": {"kernel", "golang.org/x/arch"}, // callpaths.txt is held against the code
 	"kernel":       {"kernel/user"},
 	"ftrace":       {"kernel/user"},
+	"kprobe":       {"kernel/user"},
 }
 
 // below tells whether name is below one of the packages in may.

@@ -25,7 +25,9 @@ func follow(tb testing.TB, base *Kprobes, setup func(k *Kprobes)) (trail, *Kprob
 			r.hash = (r.hash ^ x) * 0x100000001b3
 		}
 	})
+	k.closing(tb)
 	work(tb, k)
+	cats(tb, k, 4)
 	must(tb, k.m.Mkdir("/d"))
 	_, err := k.m.ListDir("/")
 	must(tb, err)
@@ -36,7 +38,7 @@ func follow(tb testing.TB, base *Kprobes, setup func(k *Kprobes)) (trail, *Kprob
 
 // sample are functions whose every boundary is probed in go test; KSCOPE_EVERY=1 takes all of the image.
 var sample = []string{"vfs_read", "vfs_write", "do_sys_openat2", "do_sys_open", "kmalloc", "kfree", "__schedule", "try_to_wake_up",
-	"schedule", "path_openat", "memcpy", "memset", "strncpy_from_user", "copy_page_range", "hrtimer_interrupt",
+	"schedule", "path_openat", "memcpy", "memset", "strncpy_from_user", "_copy_to_user", "copy_user_generic", "clear_page", "handle_mm_fault", "copy_page_range", "hrtimer_interrupt",
 	"tick_nohz_idle_enter", "do_idle", "mutex_lock", "mutex_unlock", "_raw_spin_lock_irqsave", "_raw_spin_unlock_irqrestore",
 	"queued_spin_lock_slowpath", "x2apic_send_IPI", "flush_smp_call_function_queue", "native_read_tsc", "sched_clock",
 	"dequeue_entity", "enqueue_task_fair", "update_curr", "wake_up_process"}

@@ -102,6 +102,7 @@ func (k *Kprobes) attach() {
 	k.m.RegisterGate("user_task_exit", k.taskExit)
 	k.m.OwnTrap("kprobe", k.trap)
 	k.m.Disguise(k.disguise)
+	k.m.OnModule(k.onModule)
 	u := k.m.Unwinder()
 	next := u.RetAddr
 	u.RetAddr = func(ra, slot uint64) uint64 { return k.trueReturn(ra, slot, next) }
@@ -115,6 +116,7 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	}
 	n := &Kprobes{}
 	*n = *k
+	n.bounds = map[uint64][]uint16{}
 	n.m, n.t, n.warned, n.Owner = m, t, nil, nil
 	n.op = t.Sites().ForkOf(k.op)
 	n.slots = k.slots.fork()

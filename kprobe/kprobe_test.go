@@ -5,6 +5,7 @@ import (
 
 	"kscope/ftrace"
 	"kscope/kernel"
+	"kscope/kernel/user"
 )
 
 // snaps is shared by the tests so that each configuration boots once.
@@ -13,11 +14,10 @@ var snaps kernel.Snapshots
 // boot gives a fork of a booted machine with kprobes.
 func boot(tb testing.TB, cfg kernel.Config) *Kprobes {
 	tb.Helper()
+	cfg.Initrd = user.Initrd()
 	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
-		for _, g := range m.Gates() {
-			if g == "user_task_exec" {
-				m.RegisterGate(g, func(*kernel.VCPU) uint64 { return 0 })
-			}
+		if _, err := user.New(m); err != nil {
+			return err
 		}
 		if _, err := ftrace.New(m); err != nil {
 			return err
@@ -32,6 +32,7 @@ func boot(tb testing.TB, cfg kernel.Config) *Kprobes {
 	if !ok {
 		tb.Fatal("the kprobes did not follow the fork")
 	}
+	k.closing(tb)
 	return k
 }
 
@@ -64,4 +65,27 @@ func (k *Kprobes) addr(tb testing.TB, name string) uint64 {
 	a, err := k.m.Symbols().Resolve(name)
 	must(tb, err)
 	return a
+}
+
+// closing stops the programs of a machine when the test ends.
+func (k *Kprobes) closing(tb testing.TB) {
+	if h, ok := kernel.PartOf[*user.Host](k.m); ok {
+		tb.Cleanup(h.Close)
+	}
+}
+
+// cats runs n programs at once, which the kernel's page faults serve, and its locks.
+func cats(tb testing.TB, k *Kprobes, n int) {
+	tb.Helper()
+	var pids []int
+	for range n {
+		pid, err := k.m.Exec("/bin/cat", []string{"cat", "/etc/passwd", "/etc/hostname"}, kernel.Streams{})
+		must(tb, err)
+		pids = append(pids, pid)
+	}
+	for _, pid := range pids {
+		if _, err := k.m.Wait(pid); err != nil {
+			tb.Fatal(err)
+		}
+	}
 }

@@ -168,14 +168,23 @@ func (k *Kprobes) drop(s *retStack, n int) {
 	s.list = s.list[:n]
 }
 
-// taskExit is the gate user_task_exit: kprobe_flush_task.
+// taskExit is the gate user_task_exit: kprobe_flush_task. do_exit never returns, so what its callers hold is given back, and
+// so are their return slots, which will be the stack of another task.
 func (k *Kprobes) taskExit(c *kernel.VCPU) uint64 {
-	if s := k.tasks[c.CurrentAddr()]; s != nil {
-		// do_exit never returns: what its callers hold comes back only when the task is gone. The list is dropped when
-		// the task_struct is used again, or here for what is certain: all of it.
-		k.drop(s, 0)
-		delete(k.tasks, s.task)
+	s := k.tasks[c.CurrentAddr()]
+	if s == nil {
+		return 0
 	}
+	resolve := k.m.Unwinder().RetAddr
+	for _, in := range s.list {
+		if x, ok := word(k.m, in.Slot); ok {
+			if to := resolve(x, in.Slot); to != x {
+				k.push(in.Slot, to)
+			}
+		}
+	}
+	k.drop(s, 0)
+	delete(k.tasks, s.task)
 	return 0
 }
 

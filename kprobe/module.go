@@ -1,0 +1,70 @@
+package kprobe
+
+import (
+	"slices"
+	"strings"
+
+	"kscope/kernel"
+)
+
+// onModule follows modules as kprobes_module_callback and trace_kprobe_module_callback do: events that wait for one are put in
+// place when it comes; with its text its probes go.
+func (k *Kprobes) onModule(_ *kernel.VCPU, ev kernel.ModuleEvent, mod *kernel.Module) error {
+	switch ev {
+	case kernel.ModuleComing:
+		return k.moduleComing(mod.Name)
+	case kernel.ModuleRelease:
+		k.moduleGone(mod)
+	}
+	return nil
+}
+
+func (k *Kprobes) moduleComing(name string) error {
+	for _, e := range k.events {
+		if e.placed || !strings.HasPrefix(e.Symbol, name+":") {
+			continue
+		}
+		if err := k.place1(e); err != nil {
+			k.warn("Failed to re-register probe " + e.Name + " on " + name + ": " + err.Error())
+			continue
+		}
+		e.placed = true
+		if e.On() {
+			if err := k.Enable(e.probe); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// moduleGone forgets a module's sites. ftrace has dropped its call sites already; its int3s go with the text.
+func (k *Kprobes) moduleGone(mod *kernel.Module) {
+	for _, s := range slices.Clone(k.list) {
+		if !mod.Has(s.addr) {
+			continue
+		}
+		for _, p := range s.probes {
+			p.enabled = false
+			if p.event != nil {
+				p.event.placed = false
+			}
+		}
+		if s.ftrace && s.armed {
+			if err := k.armFtrace(s, false); err != nil {
+				panic("BUG: kprobe: taking a probe off a module: " + err.Error())
+			}
+		}
+		s.armed, s.probes = false, nil
+		k.list = slices.DeleteFunc(k.list, func(o *site) bool { return o == s })
+		delete(k.sites, s.addr)
+		if s.slot != 0 {
+			k.slots.give(s.slot)
+		}
+	}
+	for at := range k.bounds {
+		if mod.Has(at) {
+			delete(k.bounds, at)
+		}
+	}
+}
