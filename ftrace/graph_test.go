@@ -94,10 +94,24 @@ func TestGraphEverything(t *testing.T) {
 	for _, overhead := range []kernel.Overhead{kernel.OverheadModel, kernel.OverheadNone} {
 		tr := boot(t, kernel.Config{Overhead: overhead, Seed: 5})
 		must(t, tr.WriteFile("buffer_size_kb", "30000", false))
+		for _, r := range tr.Sites().Records() {
+			tr.m.CountEntries(r.IP)
+		}
+		calls := func() (n uint64) {
+			for _, r := range tr.Sites().Records() {
+				n += tr.m.Entries(r.IP)
+			}
+			return n
+		}
 		must(t, tr.Set("function_graph"))
+		seen := func() uint64 { return tr.GraphCounts().Entries + tr.GraphCounts().Overrun }
+		before, was := calls(), seen()
 		for range 40 {
 			must(t, tr.m.Hot(0b1111, 20))
 			work(t, tr)
+		}
+		if a, b := calls()-before, seen()-was; a != b {
+			t.Errorf("the emulator counts %d calls, the graph %d", a, b)
 		}
 		tr.on = false
 		graphBalance(t, tr)
