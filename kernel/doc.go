@@ -22,6 +22,7 @@
 //	dwarf.go     types and prototypes, parsed when asked for; cdecl.go spells them, line.go and inline.go add positions
 //	obj.go       typed reads through any Memory
 //	unwind.go    exact stacks from cfi.go's rows and stackeffect.go's view of inline assembly; stack.go: whose stack
+//	module.go    loadable modules: modelf.go checks and lays out the file, modreloc.go links it, modgates.go serves the guest
 //	oops.go      reports in Linux's text; oopsreport.go: what they need of the machine
 //
 // The flow of Run:

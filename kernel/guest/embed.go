@@ -4,6 +4,7 @@
 //	init/ arch/ kernel/ mm/ fs/ lib/ drivers/   the kernel's sources, one file per noun, Linux 6.1's names
 //	include/                                    its headers
 //	user/                                       the user stub
+//	modules/                                    loadable modules, their .ko.gz, and <linux/*.h> for those of a user
 //	vmlinux.lds, stub.lds                       linker scripts
 //	vmlinux.elf.gz, stub.elf.gz                 the images; a note in the kernel holds the hash of the sources
 //

@@ -2,7 +2,10 @@ package guest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -30,6 +33,28 @@ func Module(name string) []byte {
 		return nil
 	}
 	return unpack(gz)
+}
+
+// ModuleVersion is the srcversion of a module: a hash of its source and of all headers, against which it is built.
+func ModuleVersion(dir fs.FS, source []byte) (string, error) {
+	names, err := Sources(dir)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range names {
+		if path.Ext(name) != ".h" {
+			continue
+		}
+		data, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d\n", name, len(data))
+		h.Write(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
+	}
+	h.Write(bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n")))
+	return strings.ToUpper(hex.EncodeToString(h.Sum(nil)[:12])), nil
 }
 
 // Release is the guest's kernel release: the name of its directory below /lib/modules (init/version.c).

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"kscope/kernel/guest"
 )
 
 // modules builds each modules/NAME.c as modules/NAME.ko.gz.
@@ -57,6 +59,15 @@ func (b *builder) module(src, show string) (ko string, err error) {
 	if err != nil {
 		return "", err
 	}
+	source, err := os.ReadFile(src)
+	if err != nil {
+		return "", err
+	}
+	version, err := guest.ModuleVersion(os.DirFS(b.dir), source)
+	if err != nil {
+		return "", err
+	}
+	text += "MODULE_INFO(srcversion, \"" + version + "\");\n"
 	if err := os.WriteFile(modC, []byte(text), 0o644); err != nil {
 		return "", err
 	}

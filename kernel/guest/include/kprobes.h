@@ -39,7 +39,6 @@ struct kretprobe_instance {
 	void *fp;
 	char data[];
 };
-static __always_inline unsigned long regs_return_value(struct pt_regs *regs) { return regs->ax; }
 int register_kprobe(struct kprobe *p);
 void unregister_kprobe(struct kprobe *p);
 int register_kprobes(struct kprobe **kps, int num);
