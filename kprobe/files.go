@@ -21,7 +21,7 @@ var files = [...]ftrace.File{
 		Doc: "as kprobe_events", Partial: "no uprobes, eprobes and synthetic events: EINVAL"},
 	{Path: "kprobe_events", Mode: 0o640, Open: openEvents, Text: eventsText, Write: writeEvents,
 		Doc:     "probes as events: p[:[GRP/][EVENT]] SYM[+offs]|ADDR [ARGS], r[MAXACTIVE]..., -:[GRP/]EVENT",
-		Partial: "events have no trigger and hist files"},
+		Partial: "no optimised probes; debugfs's kprobes/list, enabled and blacklist are module kprobe's; option sym-addr has no effect on their lines"},
 	{Path: "kprobe_profile", Mode: 0o440, Text: profileText, Doc: "event, hits, missed hits"},
 }
 
