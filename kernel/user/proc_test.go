@@ -17,7 +17,7 @@ func TestProcCommands(t *testing.T) {
 			{"/proc/self/stat", "-"}, {"/proc/100/stat", "100 (a (b) c) S 2 100 100 0 -1 0 0 0 0 0 150 50 0 0 20 0 1 0 10 8192 3 0 0 0 0 0 0 0 0 0 0 0 0 0 17 2 0 0\n"},
 			{"/proc/100/cmdline", "prog\x00arg\x00"}, {"/proc/2/stat", "2 (kthreadd) S 0 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0\n"},
 			{"/proc/modules", "ext4 98304 1 - Live 0xffffffffc0000000\nbase 16384 2 ext4,x, Live 0x0\n"}, {"/proc/mounts", "rootfs / rootfs rw 0 0\ntracefs /sys/kernel/tracing tracefs rw,nosuid 0 0\n"},
-			{"/proc/sys/kernel/ftrace_enabled", "1\n"}, {"/proc/sys/kernel/ostype", "Linux\n"},
+			{"/proc/sys/kernel/hostname", "kscope\n"}, {"/proc/sys/kernel/ostype", "Linux\n"},
 		} {
 			dir := f.path[:strings.LastIndexByte(f.path, '/')]
 			if got, err := runInDir(m, h, "/", []string{"mkdir", "-p", dir}, ""); err != nil || got.code != 0 {
@@ -40,13 +40,13 @@ func TestProcCommands(t *testing.T) {
 		{"mount", "rootfs on / type rootfs (rw)\ntracefs on /sys/kernel/tracing type tracefs (rw,nosuid)\n", " on / type "},
 		{"mount -t tracefs", "tracefs on /sys/kernel/tracing type tracefs (rw,nosuid)\n", ""},
 		{"sysctl kernel.ostype", "kernel.ostype = Linux\n", "kernel.ostype = Linux"},
-		{"sysctl -n kernel.ftrace_enabled kernel/ostype", "1\nLinux\n", "1\n"},
-		{"sysctl kernel", "kernel.ftrace_enabled = 1\nkernel.ostype = Linux\n", "kernel.ostype = Linux"},
-		{"sysctl kernel.ftrace_enabled=0", "kernel.ftrace_enabled = 0\n", "kernel.ftrace_enabled = 0"},
+		{"sysctl -n kernel.hostname kernel/ostype", "kscope\nLinux\n", "kscope\nLinux\n"},
+		{"sysctl kernel", "kernel.hostname = kscope\nkernel.ostype = Linux\n", "kernel.ostype = Linux"},
+		{"sysctl kernel.hostname=there", "kernel.hostname = there\n", "kernel.hostname = there"},
 	} {
 		need := map[string]string{"lsmod": "/proc/modules", "mount": "/proc/mounts", "sysctl": "/proc/sys/kernel/ostype", "ps": "/proc/self/stat"}[strings.Fields(row.line)[0]]
-		if strings.Contains(row.line, "ftrace_enabled") {
-			need = "/proc/sys/kernel/ftrace_enabled"
+		if strings.Contains(row.line, "hostname") {
+			need = "/proc/sys/kernel/hostname"
 		}
 		if _, err := m.ReadFile(need); err != nil {
 			t.Logf("%s: the guest has no %s", row.line, need)
