@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"fmt"
+	"strings"
 
 	"kscope/ftrace/event"
 )
@@ -113,8 +114,17 @@ func optionNames(t *Tracer) (names []string) {
 // readme is README: the table itself.
 func readme(h *Handle, b []byte) ([]byte, error) {
 	b = append(b, "kscope's tracefs: the files of Linux 6.1's function tracing.\n\n"...)
+	seen := map[string]bool{}
 	for _, f := range h.T.fs.Rows() {
-		b = fmt.Appendf(b, "  %-28s %s\n", f.Path, f.Doc)
+		path := f.Path
+		if p := strings.Split(path, "/"); len(p) > 2 && p[0] == "events" && p[1] != "ftrace" { // the same for all events
+			path = strings.Join(append([]string{"events", "*", "*"}[:len(p)-1], p[len(p)-1]), "/")
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+		}
+		b = fmt.Appendf(b, "  %-28s %s\n", path, f.Doc)
 		if f.Partial != "" {
 			b = fmt.Appendf(b, "  %-28s   (%s)\n", "", f.Partial)
 		}
