@@ -206,10 +206,13 @@ func (k *Kprobes) register(e *Event) error {
 	return e.src.fail(1, 0, msgFailed, errno)
 }
 
+// warn is what Linux says in the log.
 func (k *Kprobes) warn(text string) {
-	if k.warned != nil {
-		k.warned("trace_kprobe: " + text)
+	c := k.m.Running()
+	if c == nil {
+		c = k.m.VCPU(0)
 	}
+	k.m.Log(c, 4, "trace_kprobe: "+text) // KERN_WARNING
 }
 
 // place1 finds the address and registers the probe.

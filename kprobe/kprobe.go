@@ -55,7 +55,6 @@ type Kprobes struct {
 	events []*Event // in order of definition
 	groups []*group // one per event name
 	nextID uint16
-	warned func(text string) // what Linux says in dmesg
 
 	// Owner is whoever drives the machine; a fork starts without.
 	Owner any
@@ -117,7 +116,7 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	n := &Kprobes{}
 	*n = *k
 	n.bounds = map[uint64][]uint16{}
-	n.m, n.t, n.warned, n.Owner = m, t, nil, nil
+	n.m, n.t, n.Owner = m, t, nil
 	n.op = t.Sites().ForkOf(k.op)
 	n.slots = k.slots.fork()
 	n.steps = append([]step(nil), k.steps...)
