@@ -97,8 +97,9 @@ func awkExec(c *cmd, source string, vars, args []string) int {
 		return awkSyntax(c, source, err)
 	}
 	prog, err := parser.ParseProgram([]byte(awkRewrite(source)), conf)
-	if err != nil {
-		panic("BUG: user: awk: the rewritten program does not parse: " + err.Error())
+	if err != nil { // names that awkRewrite uses itself, such as ks1
+		c.errorf("fatal: the program cannot be run here: %s", err.Error())
+		return 2
 	}
 	cfg := &interp.Config{Stdin: r, Output: awkOut{c}, Error: awkErr{c}, Argv0: "awk", Funcs: funcs, NoExec: true, NoFileWrites: true,
 		NoFileReads: true, Environ: []string{}, Vars: vars}

@@ -62,6 +62,7 @@ func endsOperand(t lexer.Token) bool {
 //	for (k in a)   ->  for (ksN = kskeysN(a); ksmore(ksN) && ((k = ksnext(ksN)) || 1);)    keys in sorted order
 //	srand()        ->  srand(ksnow())                                                     the virtual clock
 //	FILENAME       ->  ksfilename                                                         set by an operand in front of "-"
+//	> "/dev/stdout" -> > "-"                                                              which goawk needs no file for
 //
 // ksN is one more local of the function around it, so that recursion works.
 func awkRewrite(source string) string {
@@ -112,6 +113,8 @@ func awkRewrite(source string) string {
 				v, toks[i+2].text, toks[i+4].text, loops)})
 		case is(i, lexer.F_SRAND, lexer.LPAREN, lexer.RPAREN):
 			edits = append(edits, edit{toks[i+2].at, toks[i+2].at, "ksnow()"})
+		case (is(i, lexer.GREATER, lexer.STRING) || is(i, lexer.APPEND, lexer.STRING)) && toks[i+1].text == "/dev/stdout":
+			edits = append(edits, edit{toks[i+1].at, toks[i+1].at + len(`"/dev/stdout"`), `"-"`})
 		case t.tok == lexer.NAME && t.text == "FILENAME":
 			edits = append(edits, edit{t.at, t.at + len("FILENAME"), awkFilename})
 		}

@@ -213,6 +213,16 @@ func odRow(row []byte, f odFormat, width, unit, cell int) string {
 		k := i / f.size % per
 		spare := cell - per*(f.width+1)
 		pad := spare*(k+1)/per - spare*k/per
+		if f.kind == 'x' { // the usual one, without fmt
+			for range pad + 1 {
+				out.WriteByte(' ')
+			}
+			for k := f.size - 1; k >= 0; k-- {
+				out.WriteByte("0123456789abcdef"[item[k]>>4])
+				out.WriteByte("0123456789abcdef"[item[k]&15])
+			}
+			continue
+		}
 		fmt.Fprintf(&out, "%*s", f.width+1+pad, f.item(item))
 	}
 	if f.text {
