@@ -363,10 +363,20 @@ static void init_task_pid(struct task_struct *task, enum pid_type type, struct p
 		task->signal->pids[type] = pid;
 }
 
-/* Makes the new task visible: family, list, pid table. */
-static void link_task(struct task_struct *p, unsigned long clone_flags, struct kernel_clone_args *args)
+/*
+ * Makes the new task visible: family, list, pid table. False when the parent is being killed: a kill of all tasks that
+ * has passed the parent already would miss the child.
+ */
+static bool link_task(struct task_struct *p, unsigned long clone_flags, struct kernel_clone_args *args)
 {
 	write_lock_irq(&tasklist_lock);
+	spin_lock(&current->sighand->siglock);
+	if (fatal_signal_pending(current)) {
+		spin_unlock(&current->sighand->siglock);
+		write_unlock_irq(&tasklist_lock);
+		return false;
+	}
+	spin_unlock(&current->sighand->siglock);
 	if (clone_flags & (CLONE_PARENT | CLONE_THREAD)) {
 		p->real_parent = current->real_parent;
 		p->exit_signal = clone_flags & CLONE_THREAD ? -1 : current->group_leader->exit_signal;
@@ -393,6 +403,7 @@ static void link_task(struct task_struct *p, unsigned long clone_flags, struct k
 	}
 	attach_pid(p, PIDTYPE_PID);
 	write_unlock_irq(&tasklist_lock);
+	return true;
 }
 
 /* Threads share their signals, and who shares signals shares memory. */
@@ -463,10 +474,16 @@ static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_
 		return p;
 	if (clone_flags & CLONE_PARENT_SETTID)
 		put_user(p->pid, args->parent_tid);
-	link_task(p, clone_flags, args);
+	if (!link_task(p, clone_flags, args)) {
+		retval = -EINTR;
+		goto bad_link;
+	}
 	sched_post_fork(p);
 	return p;
 
+bad_link:
+	if (pid != &init_struct_pid)
+		free_pid(pid);
 bad_thread:
 	if (p->mm)
 		mmput(p->mm);
