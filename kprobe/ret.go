@@ -294,16 +294,25 @@ func (k *Kprobes) trueReturn(ra, slot uint64, next func(ra, slot uint64) uint64)
 	return ra
 }
 
-// behind is the return address that the oldest instance of a slot holds.
+// behind is the return address that the oldest instance of a slot holds. A kthread that has exited within a probed function
+// leaves instances behind whose slots may be another task's stack by now: the latest task counts.
 func (k *Kprobes) behind(slot uint64) uint64 {
+	to, latest := k.tramp, uint64(0)
 	for _, s := range k.tasks {
+		addr, at := k.tramp, uint64(0)
 		for _, in := range s.list {
-			if in.Slot == slot && in.Addr != k.tramp {
-				return in.Addr
+			if in.Slot == slot {
+				at = in.Time
+				if addr == k.tramp {
+					addr = in.Addr
+				}
 			}
 		}
+		if addr != k.tramp && at >= latest {
+			to, latest = addr, at
+		}
 	}
-	return k.tramp
+	return to
 }
 
 // disguise tells StateHash what hijacked slots hold for the guest.
