@@ -75,11 +75,27 @@ func TestForkBombKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	idle := len(m.Tasks())
 	stop := m.Run(kernel.Until{Time: m.Now() + 3e6})
-	if stop.Reason == kernel.StopPanic {
+	if stop.Reason != kernel.StopDone {
 		t.Fatalf("%v\n%v", stop, m.Dmesg())
 	}
-	t.Logf("%s after %d instructions, pid %d", stop.Reason, m.Insns(), pid)
+	bombs := len(m.Tasks()) - idle
+	if err := m.Kill(-1, 9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Wait(pid); err != nil {
+		t.Fatal(err)
+	}
+	m.Run(kernel.Until{Time: m.Now() + 5e6})
+	if n := len(m.Tasks()); n > idle || bombs < 20 {
+		t.Errorf("%d tasks before, %d more with the bomb, %d after kill -9 -1", idle, bombs, n)
+	}
+	got := run(t, m, h, "echo alive\n")
+	if got != (result{"alive\n", "", 0}) {
+		t.Error(got)
+	}
+	t.Logf("%d tasks", bombs)
 }
 
 const detScript = `trap 'echo bye' EXIT
