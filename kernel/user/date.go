@@ -97,7 +97,7 @@ func (c *cmd) parseDate(text string) (ns int64, ok bool) {
 	return 0, false
 }
 
-// strftimeCodes are the conversions that Go's layouts have.
+// strftimeCodes are the conversions that Go's layouts have. Read-only.
 var strftimeCodes = map[byte]string{'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02", 'D': "01/02/06", 'e': "_2",
 	'F': "2006-01-02", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'p': "PM", 'P': "pm", 'r': "03:04:05 PM", 'R': "15:04", 'S': "05", 'T': "15:04:05", 'x': "01/02/06",
 	'X': "15:04:05", 'y': "06", 'Y': "2006", 'z': "-0700", 'Z': "UTC"}

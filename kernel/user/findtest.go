@@ -23,6 +23,7 @@ func (r *findRun) regex(name, pattern string) findTest {
 	return func(f *findFile) bool { return rx.MatchString(f.path) }
 }
 
+// findTypes are the letters of -type. Read-only.
 var findTypes = map[byte]uint32{'f': modeReg, 'd': modeDir, 'l': modeLnk, 'b': modeBlk, 'c': modeChr, 'p': modeFIFO, 's': modeSock}
 
 func (r *findRun) types(list string) findTest {

@@ -13,7 +13,7 @@ var mountOptions = []option{{'a', "all", false, 0}, {'B', "bind", false, 0}, {'n
 // mountStatus is MNT_EX_FAIL of util-linux.
 const mountStatus = 32
 
-// mountFlags are the options that are flags of mount(2); the rest goes to the file system.
+// mountFlags are the options that are flags of mount(2); the rest goes to the file system. Read-only.
 var mountFlags = map[string]int{"ro": msRdonly, "nosuid": msNosuid, "nodev": msNodev, "noexec": msNoexec, "remount": msRemount, "bind": msBind, "rw": 0, "defaults": 0, "suid": 0,
 	"dev": 0, "exec": 0, "relatime": 1 << 21, "noatime": 1 << 10, "noauto": 0, "auto": 0, "nouser": 0}
 

@@ -20,7 +20,7 @@ type odFormat struct {
 	width int // of an item
 }
 
-// odShort is the old single-letter forms.
+// odShort is the old single-letter forms. Read-only.
 var odShort = map[byte]string{'a': "a", 'b': "o1", 'c': "c", 'd': "u2", 'f': "fF", 'i': "dI", 'l': "dL", 'o': "o2", 's': "d2", 'x': "x2"}
 
 func od(c *cmd) int {
@@ -269,7 +269,7 @@ func (f *odFormat) item(b []byte) string {
 	return fmt.Sprintf("%.17g", math.Float64frombits(v))
 }
 
-// odNames are the names of -t a: ASCII's control characters, then the characters.
+// odNames are the names of -t a: ASCII's control characters, then the characters. Read-only.
 var odNames = func() (out [128]string) {
 	copy(out[:], strings.Fields("nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us sp"))
 	for i := 33; i < 127; i++ {

@@ -146,7 +146,7 @@ func (t *psTask) wchan() string {
 	return string(text)
 }
 
-// psLayouts are the columns of -f, -l, aux and none of them.
+// psLayouts are the columns of -f, -l, aux and none of them. Read-only.
 var psLayouts = map[string]string{"": "pid,tname,time,ucmd", "f": "user=UID,pid,ppid,c,stime,tname,time,cmd", "u": "user,pid,pcpu,pmem,vsz,rss,tname=TTY,stat,bsdstart,bsdtime,args",
 	"l": "s,uid,pid,ppid,c,pri,ni,wchan,tname,time,ucmd", "x": "pid,tname=TTY,stat,bsdtime,args"}
 

@@ -134,7 +134,7 @@ func trRun(c *cmd, on *[256]bool, set1, set2 []byte, sets int) int {
 	}
 }
 
-// trClasses are the members of [:name:], in order.
+// trClass gives the members of [:name:], in order.
 func trClass(name string) (out []byte, ok bool) {
 	test, ok := map[string]func(b int) bool{
 		"alpha": func(b int) bool { return b|32 >= 'a' && b|32 <= 'z' }, "digit": func(b int) bool { return b >= '0' && b <= '9' },
