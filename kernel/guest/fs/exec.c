@@ -244,12 +244,18 @@ static noinline struct file *do_open_execat(int fd, struct filename *name, int f
 		.lookup_flags = LOOKUP_FOLLOW,
 	};
 	struct file *file = do_filp_open(fd, name, &open_exec_flags);
+	int err;
 
 	if (IS_ERR(file))
 		return file;
 	if (!S_ISREG(file_inode(file)->i_mode) || path_noexec(&file->f_path)) {
 		fput(file);
 		return ERR_PTR(-EACCES);
+	}
+	err = deny_write_access(file);
+	if (err) {
+		fput(file);
+		return ERR_PTR(err);
 	}
 	file->f_mode |= FMODE_EXEC;
 	return file;
@@ -275,10 +281,14 @@ static void free_bprm(struct linux_binprm *bprm)
 	}
 	if (bprm->cred)
 		abort_creds(bprm->cred);
-	if (bprm->interpreter)
+	if (bprm->interpreter) {
+		allow_write_access(bprm->interpreter);
 		fput(bprm->interpreter);
-	if (bprm->file)
+	}
+	if (bprm->file) {
+		allow_write_access(bprm->file);
 		fput(bprm->file);
+	}
 	if (bprm->interp != bprm->filename)
 		kfree(bprm->interp);
 	kfree(bprm);
@@ -371,8 +381,9 @@ noinline int begin_new_exec(struct linux_binprm *bprm)
 	retval = unshare_files();
 	if (retval)
 		return retval;
-	get_file(bprm->file);
-	bprm->mm->exe_file = bprm->file;
+	retval = set_mm_exe_file(bprm->mm, bprm->file);
+	if (retval)
+		return retval;
 	acct_arg_size(bprm, 0);
 	retval = exec_mmap(bprm->mm);
 	if (retval)
@@ -470,6 +481,7 @@ static int exec_binprm(struct linux_binprm *bprm)
 			trace_sched_process_exec(current, current->pid, bprm);
 			return ret;
 		}
+		allow_write_access(bprm->file);
 		fput(bprm->file);
 		bprm->file = bprm->interpreter;
 		bprm->interpreter = NULL;

@@ -126,7 +126,7 @@ static void __fput(struct file *file)
 	if (file->f_op->release)
 		file->f_op->release(inode, file);
 	if (file->f_mode & FMODE_WRITER) {
-		atomic_dec(&inode->i_writecount);
+		put_write_access(inode);
 		__mnt_drop_write(mnt);
 	}
 	dput(dentry);

@@ -258,11 +258,16 @@ finish_lookup:
 
 static int handle_truncate(struct user_namespace *ns, struct file *filp)
 {
-	int error = security_path_truncate(&filp->f_path);
+	struct inode *inode = filp->f_path.dentry->d_inode;
+	int error = get_write_access(inode);
 
 	if (error)
 		return error;
-	return do_truncate(ns, filp->f_path.dentry, 0, ATTR_MTIME | ATTR_CTIME | ATTR_OPEN, filp);
+	error = security_path_truncate(&filp->f_path);
+	if (!error)
+		error = do_truncate(ns, filp->f_path.dentry, 0, ATTR_MTIME | ATTR_CTIME | ATTR_OPEN, filp);
+	put_write_access(inode);
+	return error;
 }
 
 /* do_open opens what the walk has arrived at. */

@@ -45,10 +45,16 @@ static noinline long vfs_truncate(const struct path *path, loff_t length)
 	if (error)
 		return error;
 	error = inode_permission(&init_user_ns, inode, MAY_WRITE);
-	if (!error)
-		error = security_path_truncate(path);
+	if (error)
+		goto mnt_drop_write_and_out;
+	error = get_write_access(inode);
+	if (error)
+		goto mnt_drop_write_and_out;
+	error = security_path_truncate(path);
 	if (!error)
 		error = do_truncate(&init_user_ns, path->dentry, length, 0, NULL);
+	put_write_access(inode);
+mnt_drop_write_and_out:
 	mnt_drop_write(path->mnt);
 	return error;
 }
@@ -266,14 +272,14 @@ static noinline int do_dentry_open(struct file *f, struct inode *inode, int (*op
 		return 0;
 	}
 	if (f->f_mode & FMODE_WRITE && !S_ISCHR(inode->i_mode) && !S_ISFIFO(inode->i_mode)) {
-		if (atomic_read(&inode->i_writecount) < 0) {
-			error = -ETXTBSY;
-			goto cleanup_file;
-		}
-		error = __mnt_want_write(f->f_path.mnt);
+		error = get_write_access(inode);
 		if (unlikely(error))
 			goto cleanup_file;
-		atomic_inc(&inode->i_writecount);
+		error = __mnt_want_write(f->f_path.mnt);
+		if (unlikely(error)) {
+			put_write_access(inode);
+			goto cleanup_file;
+		}
 		f->f_mode |= FMODE_WRITER;
 	}
 	if (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode))
@@ -301,7 +307,7 @@ static noinline int do_dentry_open(struct file *f, struct inode *inode, int (*op
 	return 0;
 cleanup_all:
 	if (f->f_mode & FMODE_WRITER) {
-		atomic_dec(&inode->i_writecount);
+		put_write_access(inode);
 		__mnt_drop_write(f->f_path.mnt);
 		f->f_mode &= ~FMODE_WRITER;
 	}

@@ -299,6 +299,41 @@ static inline struct file *get_file(struct file *f)
 	return f;
 }
 
+/*
+ * i_writecount: how many have the file open for writing, or, below zero, how many run it. Neither is possible while the other
+ * goes on (-ETXTBSY).
+ */
+static inline int get_write_access(struct inode *inode)
+{
+	int c = atomic_read(&inode->i_writecount);
+
+	while (c >= 0)
+		if (atomic_try_cmpxchg(&inode->i_writecount, &c, c + 1))
+			return 0;
+	return -ETXTBSY;
+}
+
+static inline void put_write_access(struct inode *inode)
+{
+	atomic_dec(&inode->i_writecount);
+}
+
+static inline int deny_write_access(struct file *file)
+{
+	int c = atomic_read(&file->f_inode->i_writecount);
+
+	while (c <= 0)
+		if (atomic_try_cmpxchg(&file->f_inode->i_writecount, &c, c - 1))
+			return 0;
+	return -ETXTBSY;
+}
+
+static inline void allow_write_access(struct file *file)
+{
+	if (file)
+		atomic_inc(&file->f_inode->i_writecount);
+}
+
 static inline int call_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	return file->f_op->mmap(file, vma);

@@ -200,6 +200,7 @@ int vm_brk_flags(unsigned long addr, unsigned long len, unsigned long flags);
 struct vm_area_struct *vm_area_dup(struct vm_area_struct *orig);
 struct vm_area_struct *lock_mm_and_find_vma(struct mm_struct *mm, unsigned long addr, struct pt_regs *regs);
 struct file *get_mm_exe_file(struct mm_struct *mm);
+int set_mm_exe_file(struct mm_struct *mm, struct file *new_exe_file);
 int copy_page_range(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma);
 
 /* Unmapping: pages and tables are gathered and freed only after the TLBs have forgotten them (mm/mmu_gather.c). */

@@ -118,11 +118,28 @@ void __mmdrop(struct mm_struct *mm)
 	kmem_cache_free(mm_cachep, mm);
 }
 
+/* The program that @mm runs, if any, cannot be written to meanwhile. */
+int set_mm_exe_file(struct mm_struct *mm, struct file *new_exe_file)
+{
+	struct file *old_exe_file = mm->exe_file;
+
+	if (new_exe_file) {
+		if (unlikely(deny_write_access(new_exe_file)))
+			return -EACCES;
+		get_file(new_exe_file);
+	}
+	mm->exe_file = new_exe_file;
+	if (old_exe_file) {
+		allow_write_access(old_exe_file);
+		fput(old_exe_file);
+	}
+	return 0;
+}
+
 static void __mmput(struct mm_struct *mm)
 {
 	exit_mmap(mm);
-	if (mm->exe_file)
-		fput(mm->exe_file);
+	set_mm_exe_file(mm, NULL);
 	mmdrop(mm);
 }
 
@@ -147,6 +164,8 @@ static noinline int dup_mmap(struct mm_struct *mm, struct mm_struct *oldmm)
 		return -EINTR;
 	mmap_write_lock(mm);
 	mm->exe_file = get_mm_exe_file(oldmm);
+	if (mm->exe_file)
+		deny_write_access(mm->exe_file);
 	mm->total_vm = oldmm->total_vm;
 	mm->stack_vm = oldmm->stack_vm;
 	list_for_each_entry(mpnt, &oldmm->mmap, vm_list) {
