@@ -21,6 +21,7 @@ func (t *Tracer) onModule(_ *kernel.VCPU, ev kernel.ModuleEvent, mod *kernel.Mod
 	switch ev {
 	case kernel.ModuleInit:
 		t.sites.addModule(mod)
+		t.points.addModule(mod)
 	case kernel.ModuleComing:
 		t.enterPending(mod)
 		t.sites.enableModule(mod)
@@ -114,6 +115,7 @@ func (t *Tracer) enterPending(mod *kernel.Module) {
 
 // dropSites forgets the records of text that goes, and takes them out of every filter (clear_mod_from_hashes).
 func (t *Tracer) dropSites(a kernel.ModuleArea) {
+	t.points.dropSites(a)
 	s := t.sites
 	var gone []uint64
 	recs := make([]Record, 0, len(s.recs))
@@ -143,5 +145,39 @@ func (t *Tracer) dropSites(a kernel.ModuleArea) {
 		for _, ip := range gone {
 			delete(p.counts, ip)
 		}
+	}
+}
+
+// addModule takes over the jump labels of a module's tracepoints, and makes jumps of those whose event is on
+// (jump_label_add_module).
+func (p *points) addModule(mod *kernel.Module) {
+	addr, size, _ := mod.Section("__jump_table")
+	table := make([]byte, size)
+	if p.t.m.Read(addr, table) != nil {
+		return
+	}
+	var pokes []kernel.Poke
+	for i := 0; i+jumpEntry <= len(table); i += jumpEntry {
+		s, key := jumpRow(addr+uint64(i), table[i:])
+		for _, tp := range p.list {
+			at, ok := p.t.m.Symbols().Lookup("__tracepoint_" + tp.name)
+			if b := [siteSize]byte{}; !ok || at != key || !mod.Has(s.code) || p.t.m.Read(s.code, b[:]) != nil || b != nop5 {
+				continue
+			}
+			tp.sites = append(slices.Clone(tp.sites), s)
+			if tp.users > 0 {
+				pokes = append(pokes, s.poke(true))
+			}
+		}
+	}
+	if len(pokes) > 0 {
+		p.t.m.Text().Instant("jump_label "+mod.Name, pokes)
+	}
+}
+
+// dropSites is jump_label_del_module.
+func (p *points) dropSites(a kernel.ModuleArea) {
+	for _, tp := range p.list {
+		tp.sites = slices.DeleteFunc(slices.Clone(tp.sites), func(s jumpSite) bool { return a.Has(s.code) })
 	}
 }

@@ -121,3 +121,34 @@ func TestModulesUnderFire(t *testing.T) {
 		}
 	}
 }
+
+// A tracepoint in a module is patched with its event: before the module comes, and while it is there.
+func TestModuleTracepoint(t *testing.T) {
+	tr := bootModules(t, kernel.Config{Seed: 3})
+	events := func() int {
+		tr.m.Run(kernel.Until{Time: tr.m.Now() + 20_000_000})
+		return strings.Count(read(t, tr, "trace"), ": sched_waking: comm=kscope_test pid=")
+	}
+	must(t, tr.WriteFile("events/sched/sched_waking/enable", "1", false))
+	must(t, tr.m.LoadModule("/kscope_test.ko", ""))
+	on := events()
+	must(t, tr.WriteFile("events/sched/sched_waking/enable", "0", false))
+	off := events()
+	must(t, tr.WriteFile("events/sched/sched_waking/enable", "1", false))
+	again := events()
+	if on < 4 || off != on || again < on+4 {
+		t.Errorf("%d events, then %d, then %d", on, off, again)
+	}
+	must(t, tr.m.UnloadModule("kscope_test"))
+	for _, tp := range tr.points.list {
+		for _, s := range tp.sites {
+			if s.code >= 0xffffffffc0000000 {
+				t.Errorf("%s has a site at %#x", tp.name, s.code)
+			}
+		}
+	}
+	must(t, tr.WriteFile("events/sched/sched_waking/enable", "0", false))
+	if len(tr.m.Oopses()) > 0 {
+		t.Error(tr.m.Oopses()[0].Text())
+	}
+}

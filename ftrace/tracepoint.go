@@ -66,12 +66,7 @@ func newPoints(t *Tracer) (*points, error) {
 	}
 	sites := map[uint64][]jumpSite{}
 	for i := 0; i+jumpEntry <= len(table); i += jumpEntry {
-		at := start + uint64(i)
-		s := jumpSite{
-			code:   at + uint64(int64(int32(binary.LittleEndian.Uint32(table[i:])))),
-			target: at + 4 + uint64(int64(int32(binary.LittleEndian.Uint32(table[i+4:])))),
-		}
-		key := at + 8 + binary.LittleEndian.Uint64(table[i+8:])
+		s, key := jumpRow(start+uint64(i), table[i:])
 		if b := [siteSize]byte{}; t.m.Read(s.code, b[:]) != nil || b != nop5 {
 			return nil, fmt.Errorf("ftrace: jump label at %#x is no nop: %w", s.code, kernel.ENOEXEC)
 		}
@@ -84,6 +79,24 @@ func newPoints(t *Tracer) (*points, error) {
 	}
 	p.addRows()
 	return p, nil
+}
+
+// jumpRow reads the row at address at: struct jump_entry.
+func jumpRow(at uint64, row []byte) (s jumpSite, key uint64) {
+	s.code = at + uint64(int64(int32(binary.LittleEndian.Uint32(row))))
+	s.target = at + 4 + uint64(int64(int32(binary.LittleEndian.Uint32(row[4:]))))
+	return s, at + 8 + binary.LittleEndian.Uint64(row[8:])
+}
+
+// poke makes the jump of a site, or the nop again.
+func (s jumpSite) poke(on bool) kernel.Poke {
+	jump := call(s.code, s.target)
+	jump[0] = 0xe9
+	k := kernel.Poke{Addr: s.code, Old: nop5[:], New: jump[:]}
+	if !on {
+		k.Old, k.New = k.New, k.Old
+	}
+	return k
 }
 
 // addRows makes the events of the table, of the tracepoints that the image has.
@@ -125,13 +138,7 @@ func (p *points) switchPoint(tp *tracepoint, on bool) error {
 	}
 	var pokes []kernel.Poke
 	for _, s := range tp.sites {
-		jump := call(s.code, s.target)
-		jump[0] = 0xe9
-		k := kernel.Poke{Addr: s.code, Old: nop5[:], New: jump[:]}
-		if !on {
-			k.Old, k.New = k.New, k.Old
-		}
-		pokes = append(pokes, k)
+		pokes = append(pokes, s.poke(on))
 	}
 	if len(pokes) == 0 {
 		return nil

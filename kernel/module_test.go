@@ -194,3 +194,27 @@ func TestModuleLoop(t *testing.T) {
 		t.Errorf("%d seeds gave %d runs", seeds, len(hashes))
 	}
 }
+
+// A fork has the modules of its parent, and the two live on apart.
+func TestModuleFork(t *testing.T) {
+	m := withModules(t, 6)
+	if err := m.LoadModule("/kscope_test.ko", "count=7"); err != nil {
+		t.Fatal(err)
+	}
+	n := m.Copy()
+	if err := m.UnloadModule("kscope_test"); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Modules()) != 0 || len(n.Modules()) != 1 {
+		t.Fatalf("%v, %v", m.Modules(), n.Modules())
+	}
+	if err := n.LoadModule("/kscope_test_user.ko", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Symbols().Name(n.mods.list[0].Addr) + n.linkedIn(); got != "__this_module [kscope_test_user] kscope_test_user(O) kscope_test(O)" {
+		t.Error(got)
+	}
+	if _, ok := m.Symbols().Lookup("kscope_test_add"); ok || len(m.Oopses())+len(n.Oopses()) > 0 {
+		t.Error("the parent has the child's symbols, or something oopsed")
+	}
+}

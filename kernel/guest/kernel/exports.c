@@ -18,6 +18,7 @@
 #include "kallsyms.h"
 #include "smp.h"
 #include "entry.h"
+#include "tracepoint.h"
 
 void __fentry__(void);
 EXPORT_SYMBOL(__fentry__);
@@ -107,6 +108,21 @@ EXPORT_SYMBOL(filp_close);
 EXPORT_SYMBOL(kernel_read);
 EXPORT_SYMBOL(kernel_write);
 EXPORT_SYMBOL(fput);
+/* tracepoints */
+#define EXPORT_TRACEPOINT_SYMBOL_GPL(name) EXPORT_SYMBOL_GPL(__tracepoint_##name); EXPORT_SYMBOL_GPL(__traceiter_##name)
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_switch);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_waking);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_wakeup);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_wakeup_new);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_migrate_task);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_process_fork);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_process_exec);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_process_exit);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sched_process_wait);
+EXPORT_TRACEPOINT_SYMBOL_GPL(softirq_entry);
+EXPORT_TRACEPOINT_SYMBOL_GPL(softirq_exit);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sys_enter);
+EXPORT_TRACEPOINT_SYMBOL_GPL(sys_exit);
 /* modules */
 EXPORT_SYMBOL(try_module_get);
 EXPORT_SYMBOL(__module_get);

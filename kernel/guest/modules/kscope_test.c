@@ -12,6 +12,7 @@
 #include <linux/jiffies.h>
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 
 static int interval = 1;
@@ -82,6 +83,7 @@ static noinline long kscope_test_peek(const void *p)
 static noinline void kscope_test_step(void)
 {
 	kscope_test_add(1);
+	trace_sched_waking(current);	/* a tracepoint's jump label in a module */
 	if (oops && oops != 4)
 		kscope_test_oops(oops);
 }
