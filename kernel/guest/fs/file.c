@@ -4,6 +4,7 @@
  */
 #include "fs.h"
 #include "filelock.h"
+#include "security.h"
 #include "fdtable.h"
 #include "sched.h"
 #include "slab.h"
@@ -574,24 +575,17 @@ static bool check_fcntl_cmd(unsigned int cmd)
 
 #define SETFL_MASK	(O_APPEND | O_NONBLOCK | O_NOATIME)
 
-SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
+static noinline long do_fcntl(int fd, unsigned int cmd, unsigned long arg, struct file *filp)
 {
 	struct files_struct *files = current->files;
-	struct fd f = fdget_raw(fd);
 	long err = -EINVAL;
 
-	if (!f.file)
-		return -EBADF;
-	if (unlikely(f.file->f_mode & FMODE_PATH) && !check_fcntl_cmd(cmd)) {
-		fdput(f);
-		return -EBADF;
-	}
 	switch (cmd) {
 	case F_DUPFD:
-		err = f_dupfd(arg, f.file, 0);
+		err = f_dupfd(arg, filp, 0);
 		break;
 	case F_DUPFD_CLOEXEC:
-		err = f_dupfd(arg, f.file, O_CLOEXEC);
+		err = f_dupfd(arg, filp, O_CLOEXEC);
 		break;
 	case F_GETFD:
 		err = close_on_exec(fd, files->fdt) ? FD_CLOEXEC : 0;
@@ -606,25 +600,40 @@ SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
 		spin_unlock(&files->file_lock);
 		break;
 	case F_GETLK:
-		err = fcntl_getlk(f.file, arg);
+		err = fcntl_getlk(filp, arg);
 		break;
 	case F_SETLK:
 	case F_SETLKW:
-		err = fcntl_setlk(f.file, cmd, arg);
+		err = fcntl_setlk(filp, cmd, arg);
 		break;
 	case F_GETPIPE_SZ:
 	case F_SETPIPE_SZ:
-		err = pipe_fcntl(f.file, cmd, arg);
+		err = pipe_fcntl(filp, cmd, arg);
 		break;
 	case F_GETFL:
-		err = f.file->f_flags;
+		err = filp->f_flags;
 		break;
 	case F_SETFL:
 		err = 0;
-		spin_lock(&f.file->f_lock);
-		f.file->f_flags = (arg & SETFL_MASK) | (f.file->f_flags & ~SETFL_MASK);
-		spin_unlock(&f.file->f_lock);
+		spin_lock(&filp->f_lock);
+		filp->f_flags = (arg & SETFL_MASK) | (filp->f_flags & ~SETFL_MASK);
+		spin_unlock(&filp->f_lock);
 		break;
+	}
+	return err;
+}
+
+SYSCALL_DEFINE3(fcntl, unsigned int, fd, unsigned int, cmd, unsigned long, arg)
+{
+	struct fd f = fdget_raw(fd);
+	long err = -EBADF;
+
+	if (!f.file)
+		return err;
+	if (likely(!(f.file->f_mode & FMODE_PATH)) || check_fcntl_cmd(cmd)) {
+		err = security_file_fcntl(f.file, cmd, arg);
+		if (!err)
+			err = do_fcntl(fd, cmd, arg, f.file);
 	}
 	fdput(f);
 	return err;

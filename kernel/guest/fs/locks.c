@@ -5,6 +5,7 @@
  */
 #include "filelock.h"
 #include "fdtable.h"
+#include "security.h"
 #include "sched.h"
 #include "slab.h"
 #include "syscalls.h"
@@ -15,7 +16,7 @@
 #define LOCK_NB	4
 #define LOCK_UN	8
 
-static struct file_lock_context *locks_get_lock_context(struct inode *inode, int type)
+static noinline struct file_lock_context *locks_get_lock_context(struct inode *inode, int type)
 {
 	struct file_lock_context *ctx = smp_load_acquire(&inode->i_flctx);
 
@@ -118,7 +119,7 @@ static void join_neighbours(struct file_lock_context *ctx, struct file_lock *new
 }
 
 /* -EAGAIN: another process has a lock in the way. */
-static int posix_lock_inode(struct inode *inode, const struct file_lock *request)
+static noinline int posix_lock_inode(struct inode *inode, const struct file_lock *request)
 {
 	struct file_lock_context *ctx = locks_get_lock_context(inode, request->fl_type);
 	struct file_lock *new, *spare;
@@ -154,7 +155,7 @@ static int posix_lock_inode(struct inode *inode, const struct file_lock *request
 	return error;
 }
 
-static int flock_lock_inode(struct inode *inode, const struct file_lock *request)
+static noinline int flock_lock_inode(struct inode *inode, const struct file_lock *request)
 {
 	struct file_lock_context *ctx = locks_get_lock_context(inode, request->fl_type);
 	struct file_lock *new, *fl, *tmp;
@@ -191,7 +192,7 @@ out:
 	return error;
 }
 
-static int lock_inode(struct inode *inode, const struct file_lock *fl, bool wait)
+static noinline int locks_lock_inode_wait(struct inode *inode, const struct file_lock *fl, bool wait)
 {
 	for (;;) {
 		int error = fl->fl_flags & FL_POSIX ? posix_lock_inode(inode, fl) : flock_lock_inode(inode, fl);
@@ -259,10 +260,10 @@ SYSCALL_DEFINE2(flock, unsigned int, fd, unsigned int, cmd)
 	f = fdget(fd);
 	if (!f.file)
 		return -EBADF;
-	error = -EBADF;
-	if (fl.fl_type == F_UNLCK || f.file->f_mode & (FMODE_READ | FMODE_WRITE)) {
+	error = security_file_lock(f.file, fl.fl_type);
+	if (!error) {
 		fl.fl_owner = f.file;
-		error = lock_inode(file_inode(f.file), &fl, !(cmd & LOCK_NB));
+		error = locks_lock_inode_wait(file_inode(f.file), &fl, !(cmd & LOCK_NB));
 	}
 	fdput(f);
 	return error;
@@ -349,5 +350,6 @@ int fcntl_setlk(struct file *filp, unsigned int cmd, unsigned long arg)
 		return error;
 	if ((fl.fl_type == F_RDLCK && !(filp->f_mode & FMODE_READ)) || (fl.fl_type == F_WRLCK && !(filp->f_mode & FMODE_WRITE)))
 		return -EBADF;
-	return lock_inode(file_inode(filp), &fl, cmd == F_SETLKW);
+	error = security_file_lock(filp, fl.fl_type);
+	return error ? error : locks_lock_inode_wait(file_inode(filp), &fl, cmd == F_SETLKW);
 }

@@ -232,8 +232,14 @@ out:
 	return ret;
 }
 
+/* The pipe that @file is an end of, if any. */
+struct pipe_inode_info *get_pipe_info(struct file *file, bool for_splice)
+{
+	return file->f_op == &pipefifo_fops ? file->private_data : NULL;
+}
+
 /* For sendfile into a pipe: waits for a free buffer (Linux's wait_for_space in fs/splice.c). */
-int pipe_wait_for_space(struct file *out)
+noinline int wait_for_space(struct file *out)
 {
 	struct pipe_inode_info *pipe = out->private_data;
 	int ret;

@@ -1,5 +1,6 @@
 /* See security.h: the hooks of Linux's security/security.c with one policy, the modes that were granted at open. */
 #include "security.h"
+#include "filelock.h"
 #include "binfmts.h"
 #include "sched.h"
 
@@ -10,6 +11,21 @@ int security_file_permission(struct file *file, int mask)
 		return -EACCES;
 	if ((mask & (MAY_WRITE | MAY_APPEND)) && !(file->f_mode & FMODE_WRITE))
 		return -EACCES;
+	return 0;
+}
+
+/* A lock needs a file that is open for something. */
+int security_file_lock(struct file *file, unsigned int cmd)
+{
+	return cmd == F_UNLCK || file->f_mode & (FMODE_READ | FMODE_WRITE) ? 0 : -EBADF;
+}
+
+/* Only the owner may hide his reads of a file from its access time. */
+int security_file_fcntl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	if (cmd == F_SETFL && (arg & O_NOATIME) && !(file->f_flags & O_NOATIME) &&
+	    !inode_owner_or_capable(&init_user_ns, file_inode(file)))
+		return -EPERM;
 	return 0;
 }
 

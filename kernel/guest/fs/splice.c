@@ -38,6 +38,18 @@ static noinline long do_splice_direct(struct file *in, loff_t *ppos, struct file
 	return done ? done : ret;
 }
 
+/* At least one buffer must be free; then as with any file. */
+static noinline long splice_file_to_pipe(struct file *in, struct file *out, loff_t *offset, size_t len)
+{
+	int ret = wait_for_space(out);
+
+	if (ret)
+		return ret;
+	if (!(in->f_mode & FMODE_LSEEK) || !in->f_op->read_iter)
+		return -EINVAL;
+	return do_splice_direct(in, offset, out, NULL, len);
+}
+
 static noinline ssize_t do_sendfile(int out_fd, int in_fd, loff_t *ppos, size_t count)
 {
 	struct fd in = fdget(in_fd), out;
@@ -59,16 +71,19 @@ static noinline ssize_t do_sendfile(int out_fd, int in_fd, loff_t *ppos, size_t 
 	if (!(out.file->f_mode & FMODE_WRITE))
 		goto fput_out;
 	retval = -EINVAL;
-	if (S_ISFIFO(file_inode(out.file)->i_mode)) {
-		retval = pipe_wait_for_space(out.file);
-		if (retval)
-			goto fput_out;
-		retval = -EINVAL;
+	retval = rw_verify_area(READ, in.file, &pos, count);
+	if (retval < 0)
+		goto fput_out;
+	if (get_pipe_info(out.file, true)) {
+		retval = splice_file_to_pipe(in.file, out.file, &pos, min_t(size_t, count, MAX_RW_COUNT));
+		goto moved;
 	}
+	retval = -EINVAL;
 	/* the input must be seekable: what is read and cannot be written would be lost */
 	if (!(in.file->f_mode & FMODE_LSEEK) || !in.file->f_op->read_iter || !out.file->f_op->write_iter || out.file->f_flags & O_APPEND)
 		goto fput_out;
 	retval = do_splice_direct(in.file, &pos, out.file, &out.file->f_pos, min_t(size_t, count, MAX_RW_COUNT));
+moved:
 	if (retval > 0) {
 		if (ppos)
 			*ppos = pos;

@@ -3,7 +3,7 @@
 #include "fdtable.h"
 #include "syscalls.h"
 
-static int vfs_fsync_range(struct file *file, loff_t start, loff_t end, int datasync)
+static noinline int vfs_fsync_range(struct file *file, loff_t start, loff_t end, int datasync)
 {
 	struct inode *inode = file->f_mapping->host;
 
@@ -18,7 +18,7 @@ static int vfs_fsync_range(struct file *file, loff_t start, loff_t end, int data
 	return file->f_op->fsync(file, start, end, datasync);
 }
 
-static noinline int vfs_fsync(struct file *file, int datasync)
+static __always_inline int vfs_fsync(struct file *file, int datasync)
 {
 	return vfs_fsync_range(file, 0, S64_MAX, datasync);
 }

@@ -35,5 +35,6 @@ static inline bool pipe_full(unsigned int head, unsigned int tail, unsigned int 
 {
 	return head - tail >= limit;
 }
-int pipe_wait_for_space(struct file *out);
+int wait_for_space(struct file *out);
+struct pipe_inode_info *get_pipe_info(struct file *file, bool for_splice);
 #endif

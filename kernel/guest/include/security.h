@@ -9,6 +9,8 @@
 struct linux_binprm;
 
 int security_file_permission(struct file *file, int mask);
+int security_file_lock(struct file *file, unsigned int cmd);
+int security_file_fcntl(struct file *file, unsigned int cmd, unsigned long arg);
 int security_file_open(struct file *file);
 int security_file_alloc(struct file *file);
 void security_file_free(struct file *file);
