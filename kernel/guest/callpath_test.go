@@ -252,7 +252,7 @@ func readRows(t *testing.T) (head string, reasons map[string]string, rows map[[2
 		switch {
 		case len(rows) == 0 && (len(w) == 0 || w[0] == "#"):
 			head += line + "\n"
-		case len(w) == 0 || w[0] == "#" || strings.HasPrefix(w[0], "__x64_") && len(w) == 1:
+		case len(w) <= 1 || w[0] == "#": // one word: the root of what follows
 		case w[0] == "reason" && len(w) > 2:
 			head += line + "\n"
 			reasons[w[1]] = strings.Join(w[2:], " ")
