@@ -76,12 +76,16 @@ struct super_block *sget_fc(struct file_system_type *type, void *data)
 
 static struct super_block *vfs_get_super(struct file_system_type *type, void *data)
 {
-	struct super_block *sb = sget_fc(type, data);
+	struct super_block *sb = type->single ? READ_ONCE(type->sb) : NULL;
 
+	if (sb)
+		return sb;
+	sb = sget_fc(type, data);
 	if (!sb)
 		return ERR_PTR(-ENOMEM);
 	if (type->fill_super(sb, data) || !sb->s_root)
 		return ERR_PTR(-ENOMEM);
+	type->sb = sb;
 	return sb;
 }
 
@@ -288,7 +292,10 @@ static int do_add_mount(struct mount *newmnt, const struct path *path)
 	inode_lock(path->dentry->d_inode);
 	if (!IS_DEADDIR(path->dentry->d_inode) && !(path->dentry->d_flags & DCACHE_CANT_MOUNT)) {
 		err = -ENOTDIR;
-		if (d_is_dir(path->dentry) == d_is_dir(newmnt->mnt.mnt_root)) {
+		/* the same file system on itself is refused */
+		if (path->mnt->mnt_sb == newmnt->mnt.mnt_sb && path->mnt->mnt_root == path->dentry) {
+			err = -EBUSY;
+		} else if (d_is_dir(path->dentry) == d_is_dir(newmnt->mnt.mnt_root)) {
 			attach_mnt(newmnt, path);
 			err = 0;
 		}

@@ -178,7 +178,24 @@ static const struct file_operations tracefs_dir_operations = {
 	.iterate_shared = tracefs_dir_iterate,
 };
 
+/* Links are counted when they are asked for: one for the name, one for ".", one for each subdirectory's "..". */
+static notrace int tracefs_dir_getattr(struct user_namespace *ns, const struct path *path, struct kstat *stat, u32 request_mask,
+				       unsigned int flags)
+{
+	struct inode *inode = d_inode(path->dentry);
+	char name[PATH_MAX_NAME + 1];
+	u64 id, i;
+	u32 mode;
+
+	generic_fillattr(ns, inode, stat);
+	stat->nlink = 2;
+	for (i = 0; tracefs_iterate(tracefs_id(inode), i, name, &id, &mode) > 0; i++)
+		stat->nlink += S_ISDIR(mode);
+	return 0;
+}
+
 static const struct inode_operations tracefs_dir_inode_operations = {
+	.getattr = tracefs_dir_getattr,
 	.lookup = tracefs_dir_lookup,
 	.mkdir = tracefs_syscall_mkdir,
 	.rmdir = tracefs_syscall_rmdir,
@@ -204,6 +221,19 @@ notrace int tracing_open_generic(struct inode *inode, struct file *filp)
 	ftrace_run_update_code();
 	filp->private_data = (void *)handle;
 	return ret < 0 ? ret : 0;
+}
+
+/* Files that are consumed have no position (trace_pipe, trace_pipe_raw): lseek and pread are ESPIPE. */
+notrace int tracing_open_pipe(struct inode *inode, struct file *filp)
+{
+	nonseekable_open(inode, filp);
+	return tracing_open_generic(inode, filp);
+}
+
+notrace int tracing_mark_open(struct inode *inode, struct file *filp)
+{
+	stream_open(inode, filp);
+	return tracing_open_generic(inode, filp);
 }
 
 notrace int tracing_release_generic(struct inode *inode, struct file *filp)
@@ -322,7 +352,7 @@ static int tracefs_fill_super(struct super_block *sb, void *data)
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
-static struct file_system_type tracefs_type = { .name = "tracefs", .fill_super = tracefs_fill_super };
+static struct file_system_type tracefs_type = { .name = "tracefs", .fill_super = tracefs_fill_super, .single = true };
 
 static int ftrace_enabled = 1;
 

@@ -57,12 +57,24 @@ WRITER(tracing_write_generic)
 	.release = tracing_release_generic,			\
 }
 
+/* Without a position. */
+#define STREAM_FOPS(op, rd, wr) {				\
+	.open = op,						\
+	.read = rd,						\
+	.write = wr,						\
+	.read_iter = tracing_read_iter,				\
+	.write_iter = tracing_write_iter,			\
+	.poll = tracing_poll,					\
+	.release = tracing_release_generic,			\
+}
+
 static const struct tracefs_file {
 	const char *name;
 	struct file_operations fops;
 } tracefs_files[] = {
 	{ "trace", FOPS(seq_read, tracing_write_stub) },
-	{ "trace_pipe", FOPS(tracing_read_pipe, tracing_write_generic) },
+	{ "trace_pipe", STREAM_FOPS(tracing_open_pipe, tracing_read_pipe, tracing_write_generic) },
+	{ "trace_pipe_raw", STREAM_FOPS(tracing_open_pipe, tracing_read_generic, tracing_write_generic) },
 	{ "tracing_on", FOPS(rb_simple_read, rb_simple_write) },
 	{ "current_tracer", FOPS(tracing_set_trace_read, tracing_set_trace_write) },
 	{ "set_ftrace_filter", FOPS(seq_read, ftrace_filter_write) },
@@ -81,7 +93,8 @@ static const struct tracefs_file {
 	{ "trace_clock", FOPS(seq_read, tracing_clock_write) },
 	{ "tracing_cpumask", FOPS(tracing_read_generic, tracing_cpumask_write) },
 	{ "buffer_size_kb", FOPS(tracing_entries_read, tracing_entries_write) },
-	{ "trace_marker", FOPS(tracing_read_generic, tracing_mark_write) },
+	{ "trace_marker", STREAM_FOPS(tracing_mark_open, tracing_read_generic, tracing_mark_write) },
+	{ "trace_marker_raw", STREAM_FOPS(tracing_mark_open, tracing_read_generic, tracing_mark_write) },
 	{ "kprobe_events", FOPS(seq_read, probes_write) },
 	{ "stats", FOPS(tracing_stats_read, tracing_write_generic) },
 	{ "README", FOPS(tracing_readme_read, tracing_write_generic) },

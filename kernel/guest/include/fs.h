@@ -221,6 +221,8 @@ struct super_operations {
 struct file_system_type {
 	const char *name;
 	int (*fill_super)(struct super_block *sb, void *data);
+	bool single;			/* one super block, however often it is mounted */
+	struct super_block *sb;		/* that one */
 	struct file_system_type *next;
 };
 

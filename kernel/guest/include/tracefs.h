@@ -10,6 +10,8 @@ extern wait_queue_head_t hostcons_wait;		/* drivers/hostcons.c; the same for the
 
 const struct file_operations *tracefs_fops_of(const char *name);
 int tracing_open_generic(struct inode *inode, struct file *filp);
+int tracing_open_pipe(struct inode *inode, struct file *filp);
+int tracing_mark_open(struct inode *inode, struct file *filp);
 int tracing_release_generic(struct inode *inode, struct file *filp);
 loff_t tracing_lseek(struct file *file, loff_t offset, int whence);
 ssize_t tracing_read_user(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos);

@@ -241,7 +241,7 @@ static int proc_fill_super(struct super_block *sb, void *data)
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
-static struct file_system_type proc_fs_type = { .name = "proc", .fill_super = proc_fill_super };
+static struct file_system_type proc_fs_type = { .name = "proc", .fill_super = proc_fill_super, .single = true };
 
 static int __init proc_init(void)
 {
