@@ -25,4 +25,5 @@ void ftrace_release_mod(struct module *mod);
 void print_modules(void);
 void module_log(void);		/* prints what the host has to say */
 #define CAP_SYS_MODULE			16
+int load_module(struct load_info *info, char *args);	/* args: ours to free */
 long delete_module(const char *name, unsigned int flags);
