@@ -105,10 +105,7 @@ func (v *VCPU) hash(h hash.Hash) {
 	for r := range 16 {
 		put(h, c.Reg(r))
 	}
-	put(h, c.RIP(), c.Flags(), c.CR0(), c.CR2(), c.CR3(), c.CR4(), c.EFER(), c.FSBase(), c.GSBase(), c.KernelGSBase())
-	for s := range 6 {
-		put(h, uint64(c.Seg(s)))
-	}
+	put(h, c.ArchWords()...)
 	a := &v.apic
 	put(h, a.irr[:]...)
 	put(h, a.isr[:]...)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"kscope/kernel/x86"
 )
 
 // bare registers a result for each gate that this package leaves to others: no tracer, no tracefs, no user programs.
@@ -152,7 +154,12 @@ func TestStateHash(t *testing.T) {
 		}
 	}
 	v := m.VCPU(m.NumCPU() - 1)
-	flip("rbx", func() { v.CPU.SetReg(3, v.CPU.Reg(3)^1) })
+	for r := range 16 {
+		if r != x86.RSP { // which also says where the dead stack is
+			flip(fmt.Sprintf("register %d", r), func() { v.CPU.SetReg(r, v.CPU.Reg(r)^1<<(7*r%64)) })
+		}
+	}
+	flip("flags", func() { v.CPU.SetFlags(v.CPU.Flags() ^ x86.FlagCF) })
 	flip("rip", func() { v.CPU.SetRIP(v.CPU.RIP() ^ 1<<20) })
 	flip("t", func() { v.off ^= 1 })
 	flip("irr", func() { v.apic.irr[3] ^= 1 << 40 })

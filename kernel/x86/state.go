@@ -74,3 +74,24 @@ func (c *CPU) Fork(phys *mem.Phys, env Env) *CPU {
 	n.adopt(c.SaveState())
 	return n
 }
+
+// ArchWords are the architectural state beside the registers of State.R: flags, control, debug and model-specific registers,
+// tables, selectors, and what is pending or blocked. Two CPUs with equal words and equal R run on alike on equal memory.
+func (c *CPU) ArchWords() []uint64 {
+	a := &c.archState
+	w := []uint64{c.rip, c.Flags(), a.cr0, a.cr2, a.cr3, a.cr4, a.cr8, a.efer, a.star, a.lstar, a.cstar, a.fmask, a.kgsBase, a.tscAux, a.pat,
+		a.gdt.base, uint64(a.gdt.limit), a.idt.base, uint64(a.idt.limit), a.tss.base, uint64(a.tss.limit), uint64(a.ldtr), uint64(a.tr),
+		uint64(a.cpl), word(a.shadow), word(a.nmiBlock), word(c.pendDB), c.FSBase(), c.GSBase()}
+	w = append(w, a.dr[:]...)
+	for _, s := range a.seg {
+		w = append(w, uint64(s))
+	}
+	return w
+}
+
+func word(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
