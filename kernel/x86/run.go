@@ -208,9 +208,7 @@ func (c *CPU) single() int {
 	switch r {
 	case xExit:
 		c.pendDB = true
-		c.dr[6] |= dr6BS
 	case xResync:
-		c.dr[6] |= dr6BS
 		c.raise(VecDB, 0, false)
 		return xFault
 	}

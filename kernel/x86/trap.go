@@ -48,11 +48,15 @@ func (c *CPU) Deliver(vec uint8, err uint32, hasErr, soft bool) bool {
 	}
 }
 
-// DeliverExc delivers c.Exc.
+// DeliverExc delivers c.Exc. What CR2 and DR6 say of it is written now: an exception that somebody owned leaves no trace.
 func (c *CPU) DeliverExc() bool {
 	e := c.Exc
-	if e.Vec == VecPF && !e.Soft {
+	switch {
+	case e.Soft:
+	case e.Vec == VecPF:
 		c.cr2 = e.CR2
+	case e.Vec == VecDB: // there is no source but TF
+		c.dr[6] |= dr6BS
 	}
 	return c.Deliver(e.Vec, e.Err, e.HasErr, e.Soft)
 }
