@@ -25,7 +25,7 @@ var files = [...]File{
 	{Path: "error_log", Mode: 0o640, Open: openErrorLog, Text: errorLogText, Write: accept, Doc: "errors of the last written commands; write to clear"},
 	{Path: "events/enable", Mode: 0o640, Text: systemEnableText, Write: writeSystemEnable, Doc: "all events: 0, 1, or X when they differ"},
 	{Path: "events/ftrace/*/format", Mode: 0o440, Each: coreEvents, Text: eventFormat, Doc: "fields of a record of this event"},
-	{Path: "events/ftrace/*/id", Mode: 0o440, Each: coreEvents, Text: eventID, Doc: "number of this event in records"},
+	{Path: "events/ftrace/*/id", Mode: 0o440, Each: idEvents, Text: eventID, Doc: "number of this event in records"},
 	{Path: "events/header_event", Mode: 0o440, Text: constText(event.HeaderEvent), Doc: "format of an event's header in a ring page"},
 	{Path: "events/header_page", Mode: 0o440, Text: constText(event.HeaderPage), Doc: "format of a ring page's header"},
 	{Path: "free_buffer", Mode: 0o200, Write: accept, Close: closeFree, Doc: "when it is closed the rings shrink to the least"},
@@ -101,6 +101,9 @@ func coreEvents(*Tracer) (names []string) {
 	}
 	return names
 }
+
+// idEvents are the events of events/ftrace with a number to read: those that perf could register (event_create_dir).
+func idEvents(*Tracer) []string { return []string{"function", "print"} }
 
 func optionNames(t *Tracer) (names []string) {
 	for i := range optionRows {
