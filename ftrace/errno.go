@@ -15,6 +15,3 @@ func errnoOf(err error) kernel.Errno {
 	}
 	return e
 }
-
-// eoverflow is "Value too large for defined data type".
-const eoverflow = kernel.Errno(75)

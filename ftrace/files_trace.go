@@ -243,20 +243,20 @@ func writeCpumask(h *Handle, p []byte) (int, error) {
 			return 0, kernel.EINVAL
 		}
 		if len(g) > 8 {
-			return 0, eoverflow
+			return 0, kernel.EOVERFLOW
 		}
 		x, err := strconv.ParseUint(g, 16, 32)
 		if err != nil {
 			return 0, kernel.EINVAL
 		}
 		if mask>>32 != 0 {
-			return 0, eoverflow
+			return 0, kernel.EOVERFLOW
 		}
 		mask = mask<<32 | x
 	}
 	n := len(h.T.cpu)
 	if n < 64 && mask>>n != 0 {
-		return 0, eoverflow
+		return 0, kernel.EOVERFLOW
 	}
 	for i := range h.T.cpu {
 		h.T.cpu[i].off = mask>>i&1 == 0

@@ -46,6 +46,7 @@ const (
 	ENOSYS        Errno = 38
 	ENOTEMPTY     Errno = 39
 	ELOOP         Errno = 40
+	EOVERFLOW     Errno = 75
 	EILSEQ        Errno = 84
 	EOPNOTSUPP    Errno = 95
 	EADDRNOTAVAIL Errno = 99
@@ -94,6 +95,7 @@ var errnos = map[Errno]struct{ name, text string }{
 	ENOSYS:        {"ENOSYS", "Function not implemented"},
 	ENOTEMPTY:     {"ENOTEMPTY", "Directory not empty"},
 	ELOOP:         {"ELOOP", "Too many levels of symbolic links"},
+	EOVERFLOW:     {"EOVERFLOW", "Value too large for defined data type"},
 	EILSEQ:        {"EILSEQ", "Invalid or incomplete multibyte or wide character"},
 	EOPNOTSUPP:    {"EOPNOTSUPP", "Operation not supported"},
 	EADDRNOTAVAIL: {"EADDRNOTAVAIL", "Cannot assign requested address"},

@@ -123,10 +123,10 @@ func headOne(c *cmd, w *headWants, fd int, file string) bool {
 				used += i + 1
 				left--
 			}
-			c.print(data[:used]...)
-			if used < len(data) { // give back what was read too much, where that can be
+			if used < len(data) { // give back what was read too much, where that can be, before the output
 				c.giveBack(fd, file, used-len(data))
 			}
+			c.print(data[:used]...)
 		default:
 			c.print(data...)
 			left -= int64(len(data))
