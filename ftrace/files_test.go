@@ -221,7 +221,7 @@ func TestFiles(t *testing.T) {
 		{"tracing_on", "x\n", kernel.EINVAL, "1\n"},
 		{"tracing_cpumask", "1\n", nil, "1\n"},
 		{"tracing_cpumask", "0\n", nil, "0\n"},
-		{"tracing_cpumask", "f\n", eoverflow, "0\n"},
+		{"tracing_cpumask", "f\n", kernel.EOVERFLOW, "0\n"},
 		{"tracing_cpumask", "xyz\n", kernel.EINVAL, "0\n"},
 		{"tracing_cpumask", "3\n", nil, "3\n"},
 		{"options/overwrite", "2\n", kernel.EINVAL, "1\n"},
