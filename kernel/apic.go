@@ -49,6 +49,7 @@ const (
 // post is an interrupt on its way: it is in nobody's IRR until the receiver's t reaches due.
 type post struct {
 	due  uint64
+	sent uint64 // by the sender's clock
 	seq  uint64
 	mode uint8
 	vec  uint8
@@ -91,11 +92,11 @@ func (a *apic) fork() apic {
 	return b
 }
 
-// post queues an interrupt for v's CPU.
-func (v *VCPU) post(mode, vec uint8, due uint64) {
+// post queues an interrupt for v's CPU, which is sent at t = sent and arrives at due.
+func (v *VCPU) post(mode, vec uint8, sent, due uint64) {
 	a := &v.apic
 	a.seq++
-	p := post{due: due, seq: a.seq, mode: mode, vec: vec}
+	p := post{due: due, sent: sent, seq: a.seq, mode: mode, vec: vec}
 	i := sort.Search(len(a.posts), func(i int) bool { return a.posts[i].due > due })
 	a.posts = append(a.posts, post{})
 	copy(a.posts[i+1:], a.posts[i:])
@@ -108,13 +109,13 @@ func (v *VCPU) post(mode, vec uint8, due uint64) {
 // Inject raises an interrupt on a CPU at time at (now when it is past), as a device would.
 func (m *Machine) Inject(cpu int, vec uint8, at uint64) {
 	v := m.cpus[cpu]
-	v.post(ipiFixed, vec, max(at, v.Now()))
+	v.post(ipiFixed, vec, at, max(at, v.Now()))
 }
 
 // InjectNMI is Inject for the non-maskable interrupt.
 func (m *Machine) InjectNMI(cpu int, at uint64) {
 	v := m.cpus[cpu]
-	v.post(ipiNMI, 2, max(at, v.Now()))
+	v.post(ipiNMI, 2, at, max(at, v.Now()))
 }
 
 // posted says whether an IPI is on its way or waiting to be taken.
@@ -148,6 +149,9 @@ func (a *apic) advance(v *VCPU) {
 	for len(a.posts) > 0 && a.posts[0].due <= now {
 		p := a.posts[0]
 		a.posts = append(a.posts[:0], a.posts[1:]...)
+		if v.m.watch != nil {
+			v.m.watch.ipi(v, p)
+		}
 		switch p.mode {
 		case ipiFixed:
 			a.irr.set(p.vec)
@@ -239,9 +243,12 @@ func (m *Machine) takeInterrupt(v *VCPU) {
 	}
 	v.apic.irr.clear(uint8(vec))
 	v.apic.isr.set(uint8(vec))
+	rip := v.CPU.RIP()
 	if !v.CPU.Interrupt(uint8(vec)) {
 		m.tripleFault(v)
+		return
 	}
+	m.interrupted(v, rip)
 }
 
 // sendIPI is a write of the ICR.
@@ -265,7 +272,7 @@ func (v *VCPU) sendIPI(icr uint64) {
 		if mode == ipiFixed && o.state < cpuRunning {
 			continue // lost, as on a CPU that waits for its SIPI
 		}
-		o.post(mode, vec, now+delay)
+		o.post(mode, vec, now, now+delay)
 	}
 }
 
@@ -324,7 +331,7 @@ func (v *VCPU) WRMSR(_ *x86.CPU, msr uint32, val uint64) bool {
 	case msrX2ICR:
 		v.sendIPI(val)
 	case msrX2SelfIPI:
-		v.post(ipiFixed, uint8(val), v.Now()+selfIPIDelay)
+		v.post(ipiFixed, uint8(val), v.Now(), v.Now()+selfIPIDelay)
 	case msrX2LVTTimer:
 		a.lvt = uint32(val)
 		v.CPU.RequestStop()

@@ -167,7 +167,7 @@ type layouts struct {
 	currentTask, preemptCount             uint64 // per-CPU offsets
 	perCPUOffset                          uint64 // physical address of __per_cpu_offset
 	taskPid, taskTgid, taskComm, taskSize uint64
-	taskState                             uint64
+	taskState, taskOnRq                   uint64
 	startup, secondary, stackTop          uint64
 	initialStack, initialGS               uint64 // physical addresses
 	bootParams                            uint64 // physical address
@@ -233,7 +233,7 @@ func (img *Image) structs(l *layouts) error {
 		to   *uint64
 	}{
 		{task, "pid", &l.taskPid}, {task, "tgid", &l.taskTgid}, {task, "comm", &l.taskComm},
-		{task, "__state", &l.taskState}, {task, "tasks", &l.taskTasks},
+		{task, "__state", &l.taskState}, {task, "on_rq", &l.taskOnRq}, {task, "tasks", &l.taskTasks},
 		{req, "id", &l.req.id}, {req, "op", &l.req.op}, {req, "flags", &l.req.flags}, {req, "ret", &l.req.ret},
 		{req, "pos", &l.req.pos}, {req, "len", &l.req.len}, {req, "arg", &l.req.arg}, {req, "path", &l.req.path},
 		{req, "buf", &l.req.buf},

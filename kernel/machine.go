@@ -108,6 +108,8 @@ type Machine struct {
 	exits   map[int]int // exit codes of user tasks that nobody has asked for yet
 	oopses  []*OopsRecord
 	entries *entryCounters
+	hooks   hooks
+	watch   *OrderWatch  // nil: nobody checks; a fork has none
 	order   []lockedWord // see order.go
 }
 

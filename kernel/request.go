@@ -92,11 +92,11 @@ func (m *Machine) Kick(vec uint8) {
 	if v == nil {
 		v = m.cpus[0]
 	}
-	v.post(ipiFixed, vec, max(m.Now(), v.Now())+selfIPIDelay)
+	v.post(ipiFixed, vec, m.Now(), max(m.Now(), v.Now())+selfIPIDelay)
 }
 
 // RaiseIRQWork asks for a self-IPI of irq_work on c, in which the guest wakes the sleepers of Go's files.
-func (v *VCPU) RaiseIRQWork() { v.post(ipiFixed, vecIRQWork, v.Now()+selfIPIDelay) }
+func (v *VCPU) RaiseIRQWork() { v.post(ipiFixed, vecIRQWork, v.Now(), v.Now()+selfIPIDelay) }
 
 // finish runs the machine until r is done.
 func (m *Machine) finish(doing string, r *request) error {

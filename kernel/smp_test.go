@@ -1,32 +1,12 @@
 package kernel_test
 
 import (
-	"encoding/binary"
+	"strings"
 	"testing"
 
 	"kscope/kernel"
 	"kscope/kernel/user"
 )
-
-// hook makes the call site at the entry of the guest function fn call a gate before its body.
-func hook(t *testing.T, m *kernel.Machine, fn string, gate string) {
-	site, ok := m.SymAddr(fn)
-	if !ok {
-		t.Skip("image has no " + fn)
-	}
-	to, _ := m.SymAddr(gate)
-	va, err := m.ShadowAlloc(6, "hook")
-	if err != nil {
-		t.Fatal(err)
-	}
-	call := func(at, to uint64) []byte {
-		return binary.LittleEndian.AppendUint32([]byte{0xe8}, uint32(to-at-5))
-	}
-	m.ShadowWrite(va, append(call(va, to), 0xc3))
-	if err := m.Text().Early(site, call(site, va)); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // pingPong passes a byte to and fro between two tasks on CPUs that the scheduler chooses.
 func pingPong(rounds int) func(s *user.Sys, _ []string) int {
@@ -55,48 +35,31 @@ func pingPong(rounds int) func(s *user.Sys, _ []string) int {
 	}
 }
 
-// TestWakingBeforeSwitch: no task runs, in t, before the waking that made it run, on any pair of CPUs, for any seed.
-func TestWakingBeforeSwitch(t *testing.T) {
-	var snaps kernel.Snapshots
-	type moment struct {
-		t   uint64
-		cpu int
+// watched gives a machine with user programs, prepared before its order is watched.
+func watched(t *testing.T, snaps *kernel.Snapshots, seed uint64, prepare func(*kernel.Machine)) (*kernel.Machine, *kernel.OrderWatch) {
+	t.Helper()
+	m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), Seed: seed}, func(m *kernel.Machine) error {
+		kernel.Bare(m)
+		_, err := user.New(m)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	wakes, crossed := 0, 0
-	for seed := range uint64(8) {
-		m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), Seed: seed}, func(m *kernel.Machine) error {
-			kernel.Bare(m)
-			_, err := user.New(m)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		waking := map[int]moment{} // by pid: the first waking since it last ran
-		m.RegisterGate("ftrace_graph_func", func(c *kernel.VCPU) uint64 {
-			state, _ := m.U32(c.Arg(0) + uint64(m.Types().Struct("task_struct").Field("__state").Offset))
-			pid := m.TaskAt(c.Arg(0)).Pid
-			if _, ok := waking[pid]; !ok && state != 0 {
-				waking[pid] = moment{c.Now(), c.ID}
-			}
-			return 0
-		})
-		m.RegisterGate("prepare_ftrace_return", func(c *kernel.VCPU) uint64 {
-			pid := c.CurrentPid()
-			if w, ok := waking[pid]; ok {
-				wakes++
-				if w.cpu != c.ID {
-					crossed++
-				}
-				if c.Now() < w.t {
-					t.Errorf("seed %d: pid %d runs on CPU %d at %d, before its waking on CPU %d at %d", seed, pid, c.ID, c.Now(), w.cpu, w.t)
-				}
-				delete(waking, pid)
-			}
-			return 0
-		})
-		hook(t, m, "try_to_wake_up", "ftrace_graph_func")
-		hook(t, m, "finish_task_switch", "prepare_ftrace_return")
+	prepare(m)
+	w, err := m.WatchOrder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, w
+}
+
+// watchedPingPong runs pairs of tasks that wake each other on four CPUs, and returns what the watch saw in all seeds.
+func watchedPingPong(t *testing.T, seeds uint64, prepare func(*kernel.Machine)) (crossed int, faults []string) {
+	t.Helper()
+	var snaps kernel.Snapshots
+	for seed := range seeds {
+		m, w := watched(t, &snaps, seed, prepare)
 		host, _ := kernel.PartOf[*user.Host](m)
 		var pids []int
 		for range 6 {
@@ -111,9 +74,43 @@ func TestWakingBeforeSwitch(t *testing.T) {
 				t.Fatalf("seed %d: pid %d: %d, %v", seed, pid, code, err)
 			}
 		}
+		crossed += w.Crossed
+		faults = append(faults, w.Faults...)
 	}
-	t.Logf("%d wakings, %d of them from another CPU", wakes, crossed)
+	return crossed, faults
+}
+
+// TestWakingBeforeSwitch: no task runs, in t, before the waking that made it run, on any pair of CPUs, for any seed.
+func TestWakingBeforeSwitch(t *testing.T) {
+	crossed, faults := watchedPingPong(t, 8, func(*kernel.Machine) {})
+	for _, f := range faults {
+		t.Error(f)
+	}
+	t.Logf("%d wakings from another CPU", crossed)
 	if crossed < 100 {
 		t.Error("too few tasks were woken from another CPU")
+	}
+}
+
+// TestOrderWatchSees: a switch before its waking is reported.
+func TestOrderWatchSees(t *testing.T) {
+	_, faults := watchedPingPong(t, 1, kernel.EarlySwitch)
+	if len(faults) == 0 {
+		t.Error("clocks go back at each switch and the watch saw nothing")
+	}
+	for _, f := range faults {
+		if !strings.Contains(f, "before its waking") {
+			t.Error(f)
+		}
+	}
+}
+
+// TestOrderWatchIPI: an interrupt from the future is reported.
+func TestOrderWatchIPI(t *testing.T) {
+	m, w := watched(t, new(kernel.Snapshots), 0, func(*kernel.Machine) {})
+	kernel.EarlyIPI(m, 1)
+	m.Run(kernel.Until{Time: m.Now() + 10_000})
+	if err := w.Err(); err == nil || !strings.Contains(err.Error(), "CPU 1 takes interrupt 0xf6") {
+		t.Errorf("the watch says %v", err)
 	}
 }

@@ -386,6 +386,9 @@ const (
 func (t *Text) gateAck(v *VCPU) uint64 {
 	if s := t.lastStep(); s != nil {
 		s.Acks = append(s.Acks, Ack{CPU: v.ID, Time: v.Now()})
+		if t.m.watch != nil {
+			t.m.watch.ack(v, s)
+		}
 	}
 	return 0
 }

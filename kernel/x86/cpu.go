@@ -49,6 +49,8 @@ type CPU struct {
 	phys    *mem.Phys
 	env     Env
 	ordered Ordered // env, or nil
+	hooks   Hooks   // env, or nil
+	hookAt  hookAt
 	cache   *cache
 	archState
 	win  window
@@ -144,6 +146,7 @@ func (c *CPU) attach() {
 		c.cache.low.shadow = c.env.Shadow
 	}
 	c.ordered, c.cache.low.ordered = c.env.(Ordered)
+	c.hooks, _ = c.env.(Hooks)
 	c.cache.cpus = append(c.cache.cpus, c)
 	c.flushTLB()
 	c.setCPL(c.cpl)

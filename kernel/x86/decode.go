@@ -17,6 +17,7 @@ type inst struct {
 	rep byte // the last of f2 and f3, or 0
 
 	locked bool // see ordered.go
+	hooked bool // see hook.go
 }
 
 // gap names an instruction that x86asm does not decode, or decodes wrongly.
@@ -275,9 +276,11 @@ func (c *CPU) decode(va, pfn uint64) *code {
 			if in, ok = c.decodeCross(co, page[at:]); !ok {
 				return nil
 			}
+			in.hooked = c.hooks != nil && c.hooks.Hooked(pc)
 			l.add(in)
 			break
 		}
+		in.hooked = c.hooks != nil && c.hooks.Hooked(pc)
 		l.add(in)
 		if l.ends(&in) {
 			break

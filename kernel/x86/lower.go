@@ -87,6 +87,7 @@ func (l *lowering) liveness() {
 		if e&flagsRead != 0 || mayFault(in) {
 			live = true
 		}
+		live = live || in.hooked
 	}
 }
 
@@ -102,6 +103,7 @@ func (l *lowering) pass(entry bool) []uop {
 		l.idx = uint8(i)
 		l.next = l.co.va + uint64(l.off) + uint64(l.in.Len)
 		l.need = !l.opt || !l.dead[i]
+		l.hook()
 		l.order()
 		if l.opt && i == len(l.insts)-2 && l.fuse(l.in, &l.insts[i+1]) {
 			ended = true
@@ -310,7 +312,7 @@ func (l *lowering) into(a x86asm.Arg, sz int) (uint8, func()) {
 func (l *lowering) fuse(in, jcc *inst) bool {
 	kind := 0
 	switch {
-	case in.gap != gapNone || jcc.gap != gapNone:
+	case in.gap != gapNone || jcc.gap != gapNone || jcc.hooked:
 		return false
 	case in.Op == x86asm.TEST:
 		kind = 1

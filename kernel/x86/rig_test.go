@@ -71,6 +71,7 @@ type rig struct {
 	writes  []string
 	entries uint64          // of the function at c+1d00
 	seen    map[string]bool // uops that were decoded
+	hook    func(va uint64) // called before each instruction
 }
 
 var (
@@ -94,6 +95,8 @@ func (r *rig) EntryCounter(va uint64) *uint64 {
 	}
 	return nil
 }
+func (r *rig) Hooked(va uint64) bool                                            { return r.hook != nil && va < dataVA }
+func (r *rig) Hook(c *x86.CPU, va uint64)                                       { r.hook(va) }
 func (r *rig) CPUID(c *x86.CPU, leaf, sub uint32) (a, b, cx, d uint32, ok bool) { return }
 
 // newPhys builds the address space; forks of it serve any number of rigs.

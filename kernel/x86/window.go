@@ -165,6 +165,7 @@ func (c *CPU) heldBlock(in inst, pfn uint64) *block {
 	co := &code{va: c.rip, pfn: pfn, pfn2: pfn, shadow: c.env.Shadow(c.rip)}
 	var l lowering
 	l.reset(co)
+	in.hooked = c.hooks != nil && c.hooks.Hooked(c.rip)
 	l.add(in)
 	entry := c.env.EntryCounter(c.rip)
 	l.lower(entry != nil)

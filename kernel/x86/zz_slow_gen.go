@@ -15130,6 +15130,7 @@ var slowOps = [numOps]func(*CPU, *uop) int{
 	(*CPU).opShadowCall,
 	(*CPU).opShadowRet,
 	(*CPU).opLocked,
+	(*CPU).opHook,
 	(*CPU).opGP,
 	(*CPU).opIO,
 	(*CPU).opLoopCX,

@@ -92,7 +92,7 @@ func (g *gen) flow() {
 
 // slowOnly are the uops that only the slow path knows: name, and the method of CPU that executes it.
 var slowOnly = [][2]string{
-	{"gate", "opGate"}, {"scall", "opShadowCall"}, {"sret", "opShadowRet"}, {"locked", "opLocked"}, {"gp", "opGP"}, {"io", "opIO"}, {"loopcx", "opLoopCX"},
+	{"gate", "opGate"}, {"scall", "opShadowCall"}, {"sret", "opShadowRet"}, {"locked", "opLocked"}, {"hook", "opHook"}, {"gp", "opGP"}, {"io", "opIO"}, {"loopcx", "opLoopCX"},
 	{"shift", "opShift"}, {"shld", "opShld"}, {"shrd", "opShrd"},
 	{"mul1", "opMul1"}, {"imul1", "opImul1"}, {"div1", "opDiv1"}, {"idiv1", "opIdiv1"},
 	{"bt", "opBit"}, {"btm", "opBitMem"}, {"bsf", "opBsf"}, {"bsr", "opBsr"}, {"tzcnt", "opTzcnt"}, {"lzcnt", "opLzcnt"}, {"popcnt", "opPopcnt"},
