@@ -91,7 +91,7 @@ var optionRows = [numOptions]optionRow{
 	optMarkers:       {name: "markers", on: true},
 	optEventFork:     {name: "event-fork", set: (*Tracer).setFollow},
 	optPauseOnTrace:  {name: "pause-on-trace"},
-	optHashPtr:       {name: "hash-ptr", on: true, why: "no event prints a pointer yet"},
+	optHashPtr:       {name: "hash-ptr", on: true},
 	optFunction:      {name: "function-trace", on: true, set: (*Tracer).setFunctionTrace},
 	optFunctionFork:  {name: "function-fork", set: (*Tracer).setFollow},
 	optDisplayGraph:  {name: "display-graph"},

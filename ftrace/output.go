@@ -27,6 +27,8 @@ func newPrinter(t *Tracer) *printer {
 	t.freshNames()
 	p := &printer{t: t, started: map[int]bool{}}
 	p.Sym = p.symbol
+	p.Name = func(b []byte, addr uint64, offset bool) []byte { return append(b, t.guest.symbol(addr, offset)...) }
+	p.Str = t.kernelText
 	return p
 }
 
@@ -67,6 +69,18 @@ func symbolText(syms *kernel.Symbols, addr uint64, offset bool) string {
 	return s.Name
 }
 
+// kernelText reads a string of the kernel for %s of a pointer in a record, as trace_check_vprintf lets it.
+func (t *Tracer) kernelText(va uint64) string {
+	if t.m == nil {
+		return "(null)"
+	}
+	s, err := t.m.Str(va, 256)
+	if err != nil {
+		return fmt.Sprintf("(0x%x)[UNSAFE-MEMORY]", va)
+	}
+	return s
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1
@@ -96,7 +110,7 @@ func (p *printer) line(e *entry) {
 	if t.current == &tracers[graphTracer] && p.graphLine(h, e) {
 		return
 	}
-	p.NoParent = !t.opt(optPrintParent)
+	p.NoParent, p.NoHash = !t.opt(optPrintParent), !t.opt(optHashPtr)
 	if h.Type == event.IDPrint && t.opt(optPrintk) && t.opt(optPrintkMsgOnly) && len(e.Data) > 16 {
 		p.Buf = append(p.Buf, e.Data[16:16+max(0, nul(e.Data[16:]))]...)
 		return

@@ -311,6 +311,10 @@ type Printer struct {
 	Sym      func(buf []byte, addr uint64) []byte // appends an address as the options sym-offset and sym-addr want it
 	NoParent bool                                 // option noprint-parent
 	Mode     Mode
+
+	Name   func(buf []byte, addr uint64, offset bool) []byte // appends an address as %ps, with offset as %pS; nil: as Sym
+	Str    func(addr uint64) string                          // reads a string of the kernel, for %s of a pointer; nil: the address
+	NoHash bool                                              // option nohash-ptr: %p shows addresses
 }
 
 // Mode is the shape of a line.
