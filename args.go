@@ -25,7 +25,7 @@ type options struct {
 	echo     bool
 	update   lang.Update
 	filter   *regexp.Regexp
-	cpusSet  bool // --cpus was given
+	given    map[string]bool // the flags that were given
 }
 
 // commands are the subcommands with their usage.
@@ -110,7 +110,7 @@ func (s *size) Set(text string) error {
 
 // parseArgs reads the command line.
 func parseArgs(args []string) (options, error) {
-	var o options
+	o := options{given: map[string]bool{}}
 	f := newFlags(&o)
 	original, behind := args, 0
 	for i, a := range args {
@@ -127,6 +127,7 @@ func parseArgs(args []string) (options, error) {
 		} else if err != nil {
 			return o, flagError(f, err)
 		}
+		f.Visit(func(fl *flag.Flag) { o.given[fl.Name] = true })
 		args = f.Args()
 		if len(words) == 0 && len(args) > 0 && args[0] == "sh" { // the rest is the shell's
 			o.args = append(args[1:], original[len(original)-behind:]...)
@@ -136,7 +137,6 @@ func parseArgs(args []string) (options, error) {
 			words, args = append(words, args[0]), args[1:]
 		}
 	}
-	f.Visit(func(fl *flag.Flag) { o.cpusSet = o.cpusSet || fl.Name == "cpus" })
 	return o, o.check(words)
 }
 

@@ -73,7 +73,7 @@ func (p *program) transcript(script string) (string, int) {
 		return "", lang.ExitUsage
 	}
 	bounded := p.bounded()
-	if !p.opts.cpusSet {
+	if !p.opts.given["cpus"] {
 		bounded.opts.machine.CPUs = conformCPUs
 	}
 	h := bounded.host(p.stdout, "")

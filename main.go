@@ -45,8 +45,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	case "conform":
 		return p.conform()
 	case "test":
-		g := &lang.Goldens{Dirs: opts.files, Filter: opts.filter, Update: opts.update, Out: stdout, Exec: p.golden}
-		return g.Run()
+		return p.test()
 	}
 	if opts.eval != "" {
 		return p.batch(func(h *lang.Host, errw io.Writer) int {
@@ -63,6 +62,7 @@ type program struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	snaps          *kernel.Snapshots
+	booted         func(m *kernel.Machine) // told of each machine; may be nil
 }
 
 // host builds everything for one script or session: the machine's maker, the modules on top of it, the language on top of
@@ -100,6 +100,9 @@ func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if p.booted != nil {
+		p.booted(m)
 	}
 	return builtins.NewGuest(m)
 }
@@ -177,38 +180,6 @@ func includeLines(text []byte, dir string) ([]byte, error) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
-// Bounds of one golden when the command line gives none: a script that never ends must fail, not hang the tests.
-const (
-	goldenInsns = 4e9
-	goldenSteps = 1e9
-)
-
-// bounded is the program with those bounds. It shares nothing that changes but the snapshots, which may be shared.
-func (p *program) bounded() *program {
-	b := *p
-	if b.opts.machine.MaxInsns == 0 {
-		b.opts.machine.MaxInsns = goldenInsns
-	}
-	if b.opts.maxSteps == 0 {
-		b.opts.maxSteps = goldenSteps
-	}
-	return &b
-}
-
-// golden runs one golden from scratch; its errors are part of its output.
-func (p *program) golden(path string, out io.Writer) int {
-	h := p.bounded().host(out, filepath.Dir(path))
-	if filepath.Ext(path) != ".in" {
-		return runFile(h, path, out)
-	}
-	in, err := os.Open(path)
-	if err != nil {
-		return h.Report(out, err)
-	}
-	s := &lang.Session{Host: h, In: in, Out: out, Echo: true}
-	return s.Run()
-}
 
 // session reads statements from the terminal, or from a file or pipe.
 func (p *program) session() int {

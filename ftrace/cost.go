@@ -1,5 +1,7 @@
 package ftrace
 
+import "kscope/kernel"
+
 // What tracing costs in virtual ns under overhead = "model", beyond the guest's own instructions. On real hardware a
 // function event takes some 100 ns, of which the trampoline's saving and restoring is about a third; the oracle's VM (TCG)
 // takes 400 to 500 ns for it, and so confirms the ratios only.
@@ -8,3 +10,12 @@ const (
 	costEvent      = 70 // reserve, fill and commit one event
 	costListOp     = 15 // one more op on a shared site
 )
+
+// Costs is ftrace's part of the table of costs.
+func Costs() []kernel.Cost {
+	return []kernel.Cost{
+		{Name: "costTrampoline", NS: costTrampoline, What: "entering and leaving an ftrace trampoline"},
+		{Name: "costEvent", NS: costEvent, What: "reserving, filling and committing one event"},
+		{Name: "costListOp", NS: costListOp, What: "one more op on a shared site"},
+	}
+}

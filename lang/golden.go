@@ -10,13 +10,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 )
 
-// A golden is a script x.star beside x.out, the exact bytes that it prints: standard output, the error report, and a last
-// line with the exit status when it is not 0. x.in, a session file, or x.sh, a shell script of the guest, may take the
-// script's place. Files whose names begin with "_" are libraries for load().
+// A golden is a script x.star beside x.out: its pin (Pin), then the exact bytes that it prints: standard output, the error
+// report, and a last line with the exit status when it is not 0. x.in, a session file, or x.sh, a shell script of the guest, may
+// take the script's place. Files whose names begin with "_" are libraries for load().
 
 // Goldens runs the goldens of a directory tree.
 type Goldens struct {
@@ -24,9 +25,19 @@ type Goldens struct {
 	Filter *regexp.Regexp
 	Update Update
 	Out    io.Writer
+	// Pin gives what a golden runs with here, from its own pin, which is zero for a new one; nil leaves goldens without pins.
+	Pin func(own Pin) Pin
 	// Exec runs one golden from scratch and returns its exit status. It is called from several goroutines at once, each
 	// with its own machine.
-	Exec func(path string, out io.Writer) int
+	Exec func(r *GoldenRun) int
+}
+
+// GoldenRun is one run of one golden.
+type GoldenRun struct {
+	Path   string
+	Pin    Pin
+	Out    io.Writer // its output, error reports included
+	Faults []string  // what makes it fail whatever it prints, such as a broken invariant of the machine
 }
 
 // Update says which .out files are rewritten. The zero value rewrites none.
@@ -64,6 +75,9 @@ type Result struct {
 	Path   string
 	Failed bool
 	Report string // the difference, or what was updated
+
+	from, to  Pin    // of a golden that another program made
+	want, got string // its bodies
 }
 
 // Run runs them and prints what failed; the status is ExitOK, ExitAssert or ExitUsage.
@@ -81,14 +95,27 @@ func (g *Goldens) Run() int {
 	for _, o := range orphans {
 		results = append(results, Result{Path: o, Failed: true, Report: "has no script\n"})
 	}
+	return g.report(results)
+}
+
+// report prints what failed and gives the exit status.
+func (g *Goldens) report(results []Result) int {
 	failed := 0
+	var others elsewhere
 	for _, r := range results {
-		if r.Failed {
+		switch {
+		case r.from != r.to:
+			others.add(r.Path, r.from, r.to, r.want, r.got)
+			failed++
+		case r.Failed:
 			failed++
 			fmt.Fprintf(g.Out, "FAIL %s: %s", r.Path, r.Report)
-		} else if r.Report != "" {
+		case r.Report != "":
 			fmt.Fprintf(g.Out, "%s: %s", r.Path, r.Report)
 		}
+	}
+	if others.total > 0 {
+		fmt.Fprint(g.Out, others.String())
 	}
 	if failed > 0 {
 		fmt.Fprintf(g.Out, "FAIL: %d of %d goldens failed\n", failed, len(results))
@@ -122,50 +149,68 @@ func (g *Goldens) runAll(paths []string) []Result {
 	return results
 }
 
-// Output is everything that one run of a golden prints, its exit status included.
-func (g *Goldens) Output(path string) string {
+// output is everything that one run of a golden prints, its exit status included, and its faults.
+func (g *Goldens) output(path string, pin Pin) (string, []string) {
 	var out bytes.Buffer
-	if status := g.Exec(path, &out); status != ExitOK {
+	r := &GoldenRun{Path: path, Pin: pin, Out: &out}
+	if status := g.Exec(r); status != ExitOK {
 		fmt.Fprintf(&out, "[exit status %d]\n", status)
 	}
-	return out.String()
+	return out.String(), r.Faults
 }
 
 // runOne runs a golden twice, because equal bytes every time are half of what a golden promises.
 func (g *Goldens) runOne(path string) Result {
 	res := Result{Path: path}
-	got := g.Output(path)
-	if again := g.Output(path); again != got {
-		res.Failed, res.Report = true, "two runs differ (want is the first)\n"+Diff(got, again)
+	fail := func(format string, args ...any) Result {
+		res.Failed, res.Report = true, fmt.Sprintf(format, args...)
 		return res
 	}
 	outPath := goldenPath(path)
-	want, err := os.ReadFile(outPath)
-	if g.Update != "" {
-		g.rewrite(&res, outPath, string(want), got, err == nil)
-		return res
+	text, readErr := os.ReadFile(outPath)
+	if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
+		return fail("%v\n", readErr)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		res.Failed, res.Report = true, "no .out file (kscope test -update writes it)\n"
-		return res
+	own, want, err := splitPin(string(text))
+	if err != nil && g.Update == "" {
+		return fail("%v\n", err)
 	}
-	if err != nil {
-		res.Failed, res.Report = true, err.Error()+"\n"
-		return res
+	var pin Pin
+	if g.Pin != nil {
+		pin = g.Pin(own)
 	}
-	if d := Diff(string(want), got); d != "" {
-		res.Failed, res.Report = true, d
+	got, faults := g.output(path, pin)
+	if again, _ := g.output(path, pin); again != got {
+		return fail("two runs differ (want is the first)\n%s", Diff(got, again))
+	}
+	if len(faults) > 0 {
+		return fail("%s\n", strings.Join(faults, "\n"))
+	}
+	switch {
+	case g.Update != "":
+		g.rewrite(&res, outPath, string(text), want, pin, got, readErr == nil)
+	case readErr != nil:
+		return fail("no .out file (kscope test -update writes it)\n")
+	case own != pin:
+		res.Failed, res.from, res.to, res.want, res.got = true, own, pin, want, got
+	default:
+		if d := Diff(want, got); d != "" {
+			return fail("%s", d)
+		}
 	}
 	return res
 }
 
 // rewrite updates an .out file, and says how much of it changed.
-func (g *Goldens) rewrite(res *Result, path, want, got string, exists bool) {
+func (g *Goldens) rewrite(res *Result, path, text, want string, pin Pin, got string, exists bool) {
+	fresh := pin.String() + got
 	switch {
-	case exists && want == got:
+	case exists && text == fresh:
 		return
 	case !exists:
 		res.Report = "written\n"
+	case want == got:
+		res.Report = "updated: its pin only\n"
 	case sameStructure(want, got):
 		res.Report = "updated: addresses and times only\n"
 	case g.Update == UpdateStructure:
@@ -174,7 +219,7 @@ func (g *Goldens) rewrite(res *Result, path, want, got string, exists bool) {
 		res.Failed, res.Report = true, "structure changed (kscope test -update=structure accepts it)\n"+Diff(want, got)
 		return
 	}
-	if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(fresh), 0o644); err != nil {
 		res.Failed, res.Report = true, err.Error()+"\n"
 	}
 }
@@ -194,6 +239,7 @@ func isScript(name string) bool {
 func (g *Goldens) find() (scripts, orphans []string, err error) {
 	outs := map[string]bool{}
 	have := map[string]bool{}
+	foreign := map[string]bool{} // X.sh and X.out beside an X.rows are conformance cases (kscope conform), no goldens
 	for _, dir := range g.Dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -202,8 +248,11 @@ func (g *Goldens) find() (scripts, orphans []string, err error) {
 			if d.IsDir() {
 				return nil
 			}
-			if filepath.Ext(path) == ".out" {
+			switch filepath.Ext(path) {
+			case ".out":
 				outs[path] = true
+			case ".rows":
+				foreign[goldenPath(path)] = true
 			}
 			if isScript(path) {
 				have[goldenPath(path)] = true
@@ -217,8 +266,9 @@ func (g *Goldens) find() (scripts, orphans []string, err error) {
 			return nil, nil, err
 		}
 	}
+	scripts = slices.DeleteFunc(scripts, func(path string) bool { return foreign[goldenPath(path)] })
 	for out := range outs {
-		if !have[out] && g.Filter == nil {
+		if !have[out] && !foreign[out] && g.Filter == nil {
 			orphans = append(orphans, out)
 		}
 	}

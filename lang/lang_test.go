@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -18,7 +19,8 @@ var update = func() *Update {
 }()
 
 // execGolden runs one file of testdata as the program would.
-func execGolden(path string, out io.Writer) int {
+func execGolden(r *GoldenRun) int {
+	path, out := r.Path, r.Out
 	h := New(Config{Stdout: out, Dir: filepath.Dir(path), MaxSteps: 1 << 20})
 	if filepath.Ext(path) == ".in" {
 		in, err := os.Open(path)
@@ -71,7 +73,7 @@ func TestGoldenRunner(t *testing.T) {
 		t.Errorf("filter: %d %q", status, got)
 	}
 	n := 0
-	flaky := func(_ string, out io.Writer) int { n++; io.WriteString(out, strings.Repeat("x", n)); return 0 }
+	flaky := func(r *GoldenRun) int { n++; io.WriteString(r.Out, strings.Repeat("x", n)); return 0 }
 	if status, got := run(&Goldens{Filter: regexp.MustCompile("good"), Exec: flaky}); status != ExitAssert || !strings.Contains(got, "two runs differ") {
 		t.Errorf("flaky: %d %q", status, got)
 	}
@@ -92,6 +94,60 @@ func TestGoldenRunner(t *testing.T) {
 	}
 	if status, got := run(&Goldens{Filter: regexp.MustCompile("nothing")}); status != ExitUsage {
 		t.Errorf("nothing to do: %d %q", status, got)
+	}
+}
+
+// Goldens of another program are one line, whatever their number; their own settings are what they run with.
+func TestPins(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here := Pin{Image: "aaaa", Costs: "11", CPUs: 4, Mem: 64}
+	for name, body := range map[string]string{"same": "t = 5\nx\n", "numbers": "t = 4\nx\n", "structure": "t = 5\n"} {
+		write(name+".star", "print('t = 5\\nx')\n")
+		write(name+".out", Pin{Image: "bbbb", Costs: "11", CPUs: 4, Mem: 64}.String()+body)
+	}
+	write("seeded.star", "print(1)\n")
+	write("seeded.out", Pin{Image: "aaaa", Costs: "11", CPUs: 2, Mem: 64, Seed: 7}.String()+"1\n")
+	var mu sync.Mutex
+	ran := map[string]Pin{}
+	run := func(update Update) (int, string) {
+		var out bytes.Buffer
+		g := &Goldens{Dirs: []string{dir}, Out: &out, Update: update, Exec: func(r *GoldenRun) int {
+			mu.Lock()
+			ran[filepath.Base(r.Path)] = r.Pin
+			mu.Unlock()
+			return execGolden(r)
+		}, Pin: func(own Pin) Pin {
+			pin := here
+			if own != (Pin{}) {
+				pin.CPUs, pin.Mem, pin.Seed = own.CPUs, own.Mem, own.Seed
+			}
+			return pin
+		}}
+		status := g.Run()
+		return status, strings.ReplaceAll(out.String(), dir+string(filepath.Separator), "")
+	}
+	want := "3 goldens were made with image bbbb, costs 11; this is image aaaa, costs 11: 1 print the same here, 1 differ in numbers only, " +
+		"1 in structure (structure.star); kscope test -update rewrites them, --image FILE takes their image\nFAIL: 3 of 4 goldens failed\n"
+	if status, got := run(""); status != ExitAssert || got != want {
+		t.Errorf("status %d\n%s", status, Diff(want, got))
+	}
+	if pin := ran["seeded.star"]; pin.Seed != 7 || pin.CPUs != 2 {
+		t.Errorf("its own settings: %+v", pin)
+	}
+	if status, got := run(UpdateStructure); status != ExitOK || !strings.Contains(got, "same.star: updated: its pin only\n") {
+		t.Errorf("update: %d\n%s", status, got)
+	}
+	if status, got := run(""); status != ExitOK {
+		t.Errorf("after update: %d\n%s", status, got)
+	}
+	write("seeded.out", pinHead+" image aaaa seed many\n1\n")
+	if status, got := run(""); status != ExitAssert || !strings.Contains(got, "FAIL seeded.star: line 1: ") {
+		t.Errorf("a damaged pin: %d\n%s", status, got)
 	}
 }
 
