@@ -19,7 +19,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		phys:  m.phys.Fork(),
 		gates: make(map[uint64][]Gate, len(m.gates)),
 		insns: m.insns, globalT: m.globalT, booted: m.booted, dead: m.dead,
-		shadow: m.shadow.fork(), log: m.log.fork(), req: m.req.fork(), streams: m.streams.fork(),
+		shadow: m.shadow.fork(), detours: m.detours.fork(), log: m.log.fork(), req: m.req.fork(), streams: m.streams.fork(),
 		exits: maps.Clone(m.exits), oopses: slices.Clip(m.oopses),
 	}
 	n.entries, n.mods = m.entries.fork(), m.mods.fork()

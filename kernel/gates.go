@@ -56,6 +56,9 @@ func (m *Machine) gate(v *VCPU) {
 		*r = recentGate{rip, fns}
 	}
 	switch {
+	case rip-detourBase < detourEnd-detourBase:
+		m.detourGate(v)
+		return
 	case rip == m.contGate():
 		m.continueGate(v)
 		return
@@ -154,11 +157,15 @@ func (m *Machine) contGate() uint64 { return shadowBase + shadowSize - 16 }
 
 // Gate says whether va is a gate; it is asked when code is decoded.
 func (v *VCPU) Gate(va uint64) bool {
-	return va >= v.m.img.gateStart && va < v.m.img.gateEnd && va%16 == 0 || va == v.m.contGate()
+	return va >= v.m.img.gateStart && va < v.m.img.gateEnd && va%16 == 0 || va == v.m.contGate() ||
+		va-detourBase < detourEnd-detourBase && va%detourSize == 0
 }
 
-// Shadow says whether va is in shadow text: trampolines, slots, gates.
+// Shadow says whether va is in shadow text: trampolines, slots, gates. The copied instructions of detours count.
 func (v *VCPU) Shadow(va uint64) bool {
+	if va-detourBase < detourEnd-detourBase {
+		return !v.m.detourCounted(va)
+	}
 	return va >= shadowBase && va < shadowBase+shadowSize || va >= v.m.img.gateStart && va < v.m.img.gateEnd
 }
 

@@ -62,7 +62,7 @@ type disguisedWord struct {
 // disguised lists those words by frame.
 func (m *Machine) disguised() map[uint64][]disguisedWord {
 	out := map[uint64][]disguisedWord{}
-	for _, fn := range m.disguise {
+	for _, fn := range append([]func(func(va, x uint64)){m.detourDisguise}, m.disguise...) {
 		fn(func(va, x uint64) {
 			if pa, ok := m.Translate(va); ok && va%8 == 0 {
 				out[pa/mem.PageSize] = append(out[pa/mem.PageSize], disguisedWord{uint16(pa % mem.PageSize), x})
@@ -105,7 +105,9 @@ func (v *VCPU) hash(h hash.Hash) {
 	for r := range 16 {
 		put(h, c.Reg(r))
 	}
-	put(h, c.ArchWords()...)
+	words := c.ArchWords()
+	words[0] = v.m.DetourOrig(words[0]) // RIP
+	put(h, words...)
 	a := &v.apic
 	put(h, a.irr[:]...)
 	put(h, a.isr[:]...)

@@ -103,6 +103,7 @@ type Machine struct {
 	text    *Text
 	req     requests
 	shadow  shadow
+	detours detours
 	log     console
 	streams streams
 	exits   map[int]int // exit codes of user tasks that nobody has asked for yet

@@ -34,7 +34,7 @@ func (m *Machine) ShadowAlloc(n int, name string) (uint64, error) {
 	for ; i < len(m.shadow.pieces) && m.shadow.pieces[i].Addr-at < size; i++ {
 		at = m.shadow.pieces[i].Addr + (m.shadow.pieces[i].Size+15)&^15
 	}
-	if at+size > shadowBase+shadowSize-16 {
+	if at+size > detourBase {
 		return 0, fmt.Errorf("allocating %d bytes of shadow RAM for %s: %w", n, name, ENOMEM)
 	}
 	m.shadow.pieces = append(m.shadow.pieces, ShadowText{})
@@ -57,6 +57,9 @@ func (m *Machine) ShadowLike(va, template uint64) {
 
 // unwindAlias is Unwinder.Alias.
 func (m *Machine) unwindAlias(pc uint64) (uint64, bool) {
+	if d := m.detourAt(pc); d != nil && d.n != 0 {
+		return m.DetourOrig(pc), true
+	}
 	if i := m.shadowAt(pc); i >= 0 && m.shadow.pieces[i].Like != 0 {
 		return m.shadow.pieces[i].Like + pc - m.shadow.pieces[i].Addr, true
 	}
