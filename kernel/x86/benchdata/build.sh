@@ -9,4 +9,4 @@ gcc $flags -c mix.c -o /tmp/mix.o
 gcc -c start.S -o /tmp/start.o
 ld -T mix.ld /tmp/start.o /tmp/mix.o -o /tmp/mix.elf
 objcopy -O binary /tmp/mix.elf mix.bin
-# for comparison: gcc -O2 -DHOST -fno-tree-vectorize … mix.c -o /tmp/mixhost; qemu-x86_64 /tmp/mixhost
+# qemu_test.go builds mix.c with -DHOST for the comparison with qemu-x86_64
