@@ -15,6 +15,7 @@ type cType struct {
 	signed bool
 	elem   int  // of what it points to, when it is an array of the record
 	sign   bool // of the elements
+	step   int  // of a pointer to a struct: its size
 }
 
 var (
@@ -141,7 +142,7 @@ func (p *exprParser) literal() string {
 				break
 			}
 		}
-		s, err := strconv.Unquote(`"` + p.s[p.at:end] + `"`)
+		s, err := strconv.Unquote(`"` + strings.ReplaceAll(p.s[p.at:end], "\n", `\n`) + `"`)
 		if err != nil {
 			p.fail("bad string")
 		}
@@ -236,6 +237,9 @@ func (p *exprParser) combine(op string, a, b *node) *node {
 	}
 	x, y := a.num, b.num
 	t := a.typ.common(b.typ)
+	if step := uint64(a.typ.step); step > 0 && op == "+" {
+		return &node{typ: a.typ, num: func(d []byte) uint64 { return x(d) + y(d)*step }}
+	}
 	out := &node{typ: cInt, konst: a.konst && b.konst}
 	switch op {
 	case "||":
@@ -379,6 +383,9 @@ func (p *exprParser) cast() (cType, bool) {
 	if t, ok := typeOf(words); ok && p.has(")") {
 		if stars > 0 {
 			t = cULL
+			if stars == 1 && contains(words, "page") {
+				t.step = structPage
+			}
 		}
 		return t, true
 	}

@@ -68,6 +68,9 @@ func (p *exprParser) primary() *node {
 		k := bit(w == "true")
 		return &node{typ: cInt, konst: true, num: func([]byte) uint64 { return k }}
 	default:
+		if k, ok := constants[w]; ok {
+			return &node{typ: cULL, konst: true, num: func([]byte) uint64 { return k }}
+		}
 		help := helper(w)
 		if help == nil {
 			p.at = start
@@ -80,6 +83,17 @@ func (p *exprParser) primary() *node {
 	}
 	return nil
 }
+
+// constants are the names of the kernel that 6.1's formats leave in their text: enum hrtimer_mode and the base of struct page.
+var constants = map[string]uint64{
+	"HRTIMER_MODE_ABS": 0, "HRTIMER_MODE_REL": 1, "HRTIMER_MODE_ABS_PINNED": 2, "HRTIMER_MODE_REL_PINNED": 3,
+	"HRTIMER_MODE_ABS_SOFT": 4, "HRTIMER_MODE_REL_SOFT": 5, "HRTIMER_MODE_ABS_PINNED_SOFT": 6, "HRTIMER_MODE_REL_PINNED_SOFT": 7,
+	"HRTIMER_MODE_ABS_HARD": 8, "HRTIMER_MODE_REL_HARD": 9, "HRTIMER_MODE_ABS_PINNED_HARD": 10, "HRTIMER_MODE_REL_PINNED_HARD": 11,
+	"vmemmap_base": 0xffffea0000000000,
+}
+
+// structPage is sizeof(struct page), by which a pfn becomes a pointer.
+const structPage = 64
 
 func (p *exprParser) sizeof() *node {
 	t, ok := p.cast()
