@@ -41,6 +41,7 @@
 	GATE tracefs_mkdir
 	GATE tracefs_rmdir
 	GATE tracefs_set_enabled
+	GATE tracefs_set_stack_tracer
 	GATE machine_halt
 	GATE module_elf_check
 	GATE module_move
@@ -63,6 +64,7 @@
 	GATE kprobe_handler
 	GATE opt_pre_handler
 	GATE arch_rethook_trampoline_callback
+	GATE stack_trace_call
 	/* called by tracepoints that are switched on: tracepoint.h */
 	GATE __traceiter_sched_switch
 	GATE __traceiter_sched_waking

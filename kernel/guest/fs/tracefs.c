@@ -379,12 +379,38 @@ static notrace int ftrace_enable_sysctl(char *text)
 	return 0;
 }
 
+static int stack_tracer_enabled;
+
+static notrace int stack_tracer_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d\n", stack_tracer_enabled);
+	return 0;
+}
+
+/* Any number but 0 sets the stack tracer on all functions of stack_trace_filter (Linux's stack_trace_sysctl). */
+static notrace int stack_trace_sysctl(char *text)
+{
+	char *end;
+	int on = simple_strtol(text, &end, 0);
+	long ret;
+
+	if (end == text || *end)
+		return -EINVAL;
+	ret = tracefs_set_stack_tracer(on != 0);
+	ftrace_run_update_code();
+	if (ret < 0 && ret != -ENOSYS)
+		return ret;
+	stack_tracer_enabled = on;
+	return 0;
+}
+
 /* One tree at both of its usual places. */
 static int __init tracefs_init(void)
 {
 	int err;
 
 	proc_set_store(proc_create_single("ftrace_enabled", 0644, proc_sys_kernel, ftrace_enabled_show), ftrace_enable_sysctl);
+	proc_set_store(proc_create_single("stack_tracer_enabled", 0644, proc_sys_kernel, stack_tracer_show), stack_trace_sysctl);
 	register_filesystem(&tracefs_type);
 	tracefs_mount = kern_mount(&tracefs_type);
 	if (IS_ERR(tracefs_mount))

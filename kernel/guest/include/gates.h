@@ -58,5 +58,6 @@ long tracefs_readable(u64 handle);
 long tracefs_mkdir(u64 dir, const char *name);
 long tracefs_rmdir(u64 dir, const char *name);
 long tracefs_set_enabled(u64 on);			/* /proc/sys/kernel/ftrace_enabled; -ENOSYS: no tracer is attached */
+long tracefs_set_stack_tracer(u64 on);			/* /proc/sys/kernel/stack_tracer_enabled; -ENOSYS as above */
 void machine_halt(u64 why);				/* 0 halt, 1 panic: the machine stops for good */
 u64 kscope_hazard(u64 kind, u64 arg);			/* test hook */
