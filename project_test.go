@@ -34,9 +34,10 @@ var lattice = map[string][]string{
 	"ftrace/export":    {"ftrace/ring", "ftrace/event"},
 	"kprobe":           {"ftrace"},
 	"lang":             {"go.starlark.net", "github.com/chzyer/readline"},
+	"lang/agg":         {"lang"},
 	"lang/conform":     {},
 	// builtins takes its rows, errors and hints from lang, which knows no kernel.
-	"builtins": {"kernel/user", "kernel/user/sh", "ftrace", "ftrace/export", "kprobe", "lang"},
+	"builtins": {"kernel/user", "kernel/user/sh", "ftrace", "ftrace/export", "kprobe", "lang", "lang/agg"},
 	".":        {"builtins", "lang", "lang/conform", "go.starlark.net"},
 	"scripts":  {"builtins", "lang"},
 }

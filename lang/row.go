@@ -20,6 +20,9 @@ type Row struct {
 	Fn    Func
 	Get   func(*Host) (starlark.Value, error) // an attribute that is computed at each use: tracer.current
 	Value starlark.Value                      // a constant
+
+	// Example is statements as typed in a session, which print what they show: the reference runs them on a machine of its own.
+	Example string
 }
 
 // Table is a group of rows; the order is the order of help().
