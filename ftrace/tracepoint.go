@@ -77,8 +77,27 @@ func newPoints(t *Tracer) (*points, error) {
 			p.list = append(p.list, &tracepoint{name: name, sites: sites[key], bySys: map[uint64]*pointEvent{}})
 		}
 	}
-	p.addRows()
-	return p, nil
+	p.addRows(pointRows())
+	p.addSyscalls()
+	return p, p.addImageRows(sites)
+}
+
+// addImageRows makes the tracepoints and events that the image describes.
+func (p *points) addImageRows(sites map[uint64][]jumpSite) error {
+	start, ok1 := p.t.m.Symbols().Lookup("__start_ftrace_events")
+	stop, ok2 := p.t.m.Symbols().Lookup("__stop_ftrace_events")
+	if !ok1 || !ok2 {
+		return nil
+	}
+	rows, keys, err := p.imageRows(start, stop)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		p.list = append(p.list, &tracepoint{name: rows[i].point, sites: sites[key], bySys: map[uint64]*pointEvent{}})
+	}
+	p.addRows(rows)
+	return nil
 }
 
 // jumpRow reads the row at address at: struct jump_entry.
@@ -100,8 +119,7 @@ func (s jumpSite) poke(on bool) kernel.Poke {
 }
 
 // addRows makes the events of the table, of the tracepoints that the image has.
-func (p *points) addRows() {
-	rows := pointRows()
+func (p *points) addRows(rows []pointRow) {
 	for i := range rows {
 		r := &rows[i]
 		tp := p.find(r.point)
@@ -113,7 +131,6 @@ func (p *points) addRows() {
 		tp.events = append(tp.events, e)
 		p.t.AddEvent(e.TraceEvent)
 	}
-	p.addSyscalls()
 }
 
 func (p *points) find(name string) *tracepoint {

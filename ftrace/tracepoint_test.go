@@ -22,7 +22,7 @@ func withPoints(t *testing.T, cfg kernel.Config) *Tracer {
 // TestEventFormats holds the format files against Debian 6.1's, as far as transcripts show them.
 func TestEventFormats(t *testing.T) {
 	tr := withPoints(t, kernel.Config{})
-	raw, err := os.ReadFile("../../shared/oracle/truth/f-events.out")
+	raw, err := os.ReadFile("../scripts/conform/f-events.out")
 	if err != nil {
 		t.Skip("needs the oracle's transcripts beside the repository: ", err)
 	}
@@ -96,7 +96,7 @@ func TestEventFiles(t *testing.T) {
 	must(t, tr.WriteFile("set_event", "!sched:sched_switch\n", true))
 	check("set_event", "sched:sched_wakeup\n")
 	must(t, tr.WriteFile("set_event", "irq\n", false))
-	check("set_event", "irq:softirq_exit\nirq:softirq_entry\n")
+	check("set_event", "irq:softirq_raise\nirq:softirq_exit\nirq:softirq_entry\nirq:irq_handler_exit\nirq:irq_handler_entry\n")
 	for word, want := range map[string]error{"nosuch\n": kernel.EINVAL, "syscalls:sys_enter_op*\n": kernel.EINVAL, "sched:nosuch\n": kernel.EINVAL, "sched:sched_switch nosuch\n": kernel.EINVAL, " \n": nil} {
 		if err := tr.WriteFile("set_event", word, false); err != want {
 			t.Errorf("%q: %v", word, err)

@@ -2,6 +2,7 @@
 #include "entry.h"
 #include "mm.h"
 #include "uaccess.h"
+#include "tracepoint.h"
 
 #define X86_PF_PROT	1
 #define X86_PF_WRITE	2
@@ -114,6 +115,10 @@ static noinline void do_user_addr_fault(struct pt_regs *regs, unsigned long erro
 /* Out of line, unlike Debian's build, so that the whole path of a fault can be traced. */
 static noinline void handle_page_fault(struct pt_regs *regs, unsigned long error_code, unsigned long address)
 {
+	if (user_mode(regs))
+		trace_page_fault_user(address, regs, error_code);
+	else
+		trace_page_fault_kernel(address, regs, error_code);
 	if (unlikely(address >= TASK_SIZE_MAX))
 		do_kern_addr_fault(regs, error_code, address);
 	else

@@ -79,4 +79,6 @@
 	GATE __traceiter_softirq_exit
 	GATE __traceiter_sys_enter
 	GATE __traceiter_sys_exit
+#define TRACE_EVENT(sys, event, ...) GATE __traceiter_##event
+#include "trace/events/all.h"
 	.section .note.GNU-stack, "", @progbits

@@ -1,10 +1,13 @@
 /* Address-space switches and TLB shootdown (arch/x86/mm/tlb.c), without PCIDs. */
 #include "mm.h"
+#include "tracepoint.h"
 
 struct tlb_state { struct mm_struct *loaded_mm; u64 tlb_gen; bool is_lazy; };
 DEFINE_PER_CPU(struct tlb_state, cpu_tlbstate) = { .loaded_mm = &init_mm };
 
 struct flush_tlb_info { struct mm_struct *mm; unsigned long start, end; u64 new_tlb_gen; unsigned int initiating_cpu, stride_shift; bool freed_tables; };
+enum { TLB_FLUSH_ON_TASK_SWITCH, TLB_REMOTE_SHOOTDOWN, TLB_LOCAL_SHOOTDOWN, TLB_LOCAL_MM_SHOOTDOWN, TLB_REMOTE_SEND_IPI };
+#define TLB_FLUSH_ALL -1UL
 static const unsigned long tlb_single_page_flush_ceiling = 33;
 
 static noinline void load_new_mm_cr3(pgd_t *pgdir)
@@ -38,6 +41,7 @@ void switch_mm_irqs_off(struct mm_struct *prev, struct mm_struct *next, struct t
 	this_cpu_write(cpu_tlbstate.loaded_mm, next);
 	this_cpu_write(cpu_tlbstate.tlb_gen, next_tlb_gen);
 	load_new_mm_cr3(next->pgd);
+	trace_tlb_flush(TLB_FLUSH_ON_TASK_SWITCH, TLB_FLUSH_ALL);
 }
 
 void switch_mm(struct mm_struct *prev, struct mm_struct *next, struct task_struct *tsk)
@@ -77,7 +81,7 @@ static noinline void flush_tlb_func(void *info)
 	const struct flush_tlb_info *f = info;
 	struct mm_struct *loaded_mm = this_cpu_read(cpu_tlbstate.loaded_mm);
 	u64 mm_tlb_gen, local_tlb_gen = this_cpu_read(cpu_tlbstate.tlb_gen);
-	unsigned long addr;
+	unsigned long addr, pages = TLB_FLUSH_ALL;
 
 	if (loaded_mm == &init_mm || (f->mm && f->mm != loaded_mm))
 		return;
@@ -91,9 +95,12 @@ static noinline void flush_tlb_func(void *info)
 	if (f->end != ~0UL && f->new_tlb_gen == local_tlb_gen + 1 && f->new_tlb_gen == mm_tlb_gen) {
 		for (addr = f->start; addr < f->end; addr += 1UL << f->stride_shift)
 			native_flush_tlb_one_user(addr);
+		pages = (f->end - f->start) >> f->stride_shift;
 	} else {
 		native_flush_tlb_local();
 	}
+	trace_tlb_flush(f->initiating_cpu == smp_processor_id() ? f->mm ? TLB_LOCAL_MM_SHOOTDOWN : TLB_LOCAL_SHOOTDOWN :
+			TLB_REMOTE_SHOOTDOWN, pages);
 	this_cpu_write(cpu_tlbstate.tlb_gen, mm_tlb_gen);
 }
 
@@ -104,6 +111,7 @@ static bool tlb_is_not_lazy(int cpu, void *data)
 
 static noinline void native_flush_tlb_multi(const struct cpumask *cpumask, const struct flush_tlb_info *info)
 {
+	trace_tlb_flush(TLB_REMOTE_SEND_IPI, info->end == ~0UL ? TLB_FLUSH_ALL : (info->end - info->start) >> PAGE_SHIFT);
 	if (info->freed_tables)
 		on_each_cpu_mask(cpumask, flush_tlb_func, (void *)info, true);
 	else

@@ -2,6 +2,10 @@
 #include "sched.h"
 enum { HI_SOFTIRQ, TIMER_SOFTIRQ, NET_TX_SOFTIRQ, NET_RX_SOFTIRQ, BLOCK_SOFTIRQ, IRQ_POLL_SOFTIRQ, TASKLET_SOFTIRQ,
 	SCHED_SOFTIRQ, HRTIMER_SOFTIRQ, RCU_SOFTIRQ, NR_SOFTIRQS };
+typedef int irqreturn_t;
+enum { IRQ_NONE, IRQ_HANDLED };
+typedef irqreturn_t (*irq_handler_t)(int, void *);
+struct irqaction { irq_handler_t handler; void *dev_id; const char *name; };	/* kernel/irq/ */
 struct softirq_action { void (*action)(struct softirq_action *); };
 DECLARE_PER_CPU(u32, __softirq_pending);
 #define local_softirq_pending()	this_cpu_read(__softirq_pending)

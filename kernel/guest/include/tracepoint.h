@@ -5,11 +5,26 @@
  * called: a gate, which writes the record. The rows' keys are the structs __tracepoint_NAME.
  */
 #include "types.h"
+#include "timer.h"
 
 struct task_struct;
 struct pid;
 struct linux_binprm;
 struct pt_regs;
+struct irqaction;
+struct tasklet_struct;
+struct timer_list;
+struct hrtimer;
+struct page;
+struct folio;
+struct work_struct;
+struct kernel_siginfo;
+struct k_sigaction;
+struct module;
+struct bio;
+struct request;
+struct request_queue;
+struct buffer_head;
 
 struct tracepoint {
 	const char *name;
@@ -54,3 +69,10 @@ DECLARE_TRACE(softirq_entry, PARAMS(unsigned int vec_nr), PARAMS(vec_nr))
 DECLARE_TRACE(softirq_exit, PARAMS(unsigned int vec_nr), PARAMS(vec_nr))
 DECLARE_TRACE(sys_enter, PARAMS(struct pt_regs *regs, long id), PARAMS(regs, id))
 DECLARE_TRACE(sys_exit, PARAMS(struct pt_regs *regs, long ret), PARAMS(regs, ret))
+
+/* The others have an event each, from which all follows: trace_events.h. */
+#define TP_PROTO(x...) x
+#define TP_ARGS(x...) x
+#define TRACE_EVENT(sys, event, nr, proto, args, fields, print) DECLARE_TRACE(event, PARAMS(proto), PARAMS(args))
+#include "trace/events/all.h"
+#undef TRACE_EVENT

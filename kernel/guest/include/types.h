@@ -8,7 +8,7 @@ typedef unsigned long uintptr_t;
 typedef int pid_t; typedef unsigned int uid_t; typedef unsigned int gid_t;
 typedef unsigned short umode_t; typedef u32 dev_t; typedef u64 ino_t; typedef u64 sector_t; typedef u64 blkcnt_t;
 typedef unsigned int gfp_t; typedef unsigned int fmode_t; typedef long time64_t; typedef s64 ktime_t;
-typedef u64 phys_addr_t;
+typedef u64 phys_addr_t; typedef int clockid_t;
 typedef _Bool bool;
 #define true 1
 #define false 0

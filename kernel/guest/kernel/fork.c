@@ -42,7 +42,10 @@ static void put_signal_struct(struct signal_struct *sig)
 
 static void delayed_put_task_struct(struct rcu_head *rhp)
 {
-	put_task_struct(container_of(rhp, struct task_struct, rcu));
+	struct task_struct *tsk = container_of(rhp, struct task_struct, rcu);
+
+	trace_sched_process_free(tsk);
+	put_task_struct(tsk);
 }
 
 /* The list's users hold rcu_users; readers under RCU may still look at the task a while after both are gone. */
@@ -498,6 +501,7 @@ static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_
 		goto bad_link;
 	}
 	sched_post_fork(p);
+	trace_task_newtask(p, clone_flags);
 	return p;
 
 bad_link:

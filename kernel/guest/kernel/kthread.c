@@ -1,6 +1,7 @@
 /* Kernel threads (kernel/kthread.c): kthreadd, pid 2, forks them all, so that they share nothing with their creator. */
 #include "kthread.h"
 #include "slab.h"
+#include "tracepoint.h"
 
 struct kthread_create_info {
 	int (*threadfn)(void *data);
@@ -104,12 +105,14 @@ int kthread_stop(struct task_struct *k)
 	struct kthread *kthread = to_kthread(k);
 	int ret;
 
+	trace_sched_kthread_stop(k);
 	get_task_struct(k);
 	set_bit(KTHREAD_SHOULD_STOP, &kthread->flags);
 	wake_up_process(k);
 	wait_for_completion(&kthread->exited);
 	ret = kthread->result;
 	put_task_struct(k);
+	trace_sched_kthread_stop_ret(ret);
 	return ret;
 }
 

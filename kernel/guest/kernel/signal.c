@@ -7,6 +7,7 @@
 #include "uaccess.h"
 #include "mm.h"
 #include "cred.h"
+#include "tracepoint.h"
 
 void task_cputime(struct task_struct *t, u64 *utime, u64 *stime);
 long nsec_to_clock_t(u64 n);
@@ -142,18 +143,28 @@ static void prepare_signal(int sig, struct task_struct *p)
 	}
 }
 
+enum { TRACE_SIGNAL_DELIVERED, TRACE_SIGNAL_IGNORED, TRACE_SIGNAL_ALREADY_PENDING };
+
 /* siglock held. */
 static noinline int __send_signal_locked(int sig, struct kernel_siginfo *info, struct task_struct *t, bool group)
 {
 	struct sigpending *pending = group ? &t->signal->shared_pending : &t->pending;
 
+	int result = TRACE_SIGNAL_IGNORED;
+
 	prepare_signal(sig, t);
-	if (sig_ignored(t, sig) || (pending->signal.sig[0] & sigmask(sig)))
-		return 0;
+	if (sig_ignored(t, sig))
+		goto ret;
+	result = TRACE_SIGNAL_ALREADY_PENDING;
+	if (pending->signal.sig[0] & sigmask(sig))
+		goto ret;
+	result = TRACE_SIGNAL_DELIVERED;
 	if (sig != SIGKILL)
 		queue_siginfo(sig, info, pending);
 	pending->signal.sig[0] |= sigmask(sig);
 	complete_signal(sig, t, group);
+ret:
+	trace_signal_generate(sig, info, t, group, result);
 	return 0;
 }
 
@@ -386,6 +397,7 @@ bool get_signal(int *signr)
 
 		spin_lock_irq(&sighand->siglock);
 		if (current->signal->flags & SIGNAL_GROUP_EXIT) {
+			trace_signal_deliver(SIGKILL, SEND_SIG_NOINFO, &sighand->action[SIGKILL - 1]);
 			spin_unlock_irq(&sighand->siglock);
 			current->flags |= PF_SIGNALED;
 			do_group_exit(current->signal->group_exit_code);
@@ -401,6 +413,8 @@ bool get_signal(int *signr)
 		sig = dequeue_signal(current);
 		recalc_sigpending();
 		ka = &sighand->action[sig ? sig - 1 : 0];
+		if (sig)
+			trace_signal_deliver(sig, &current->last_siginfo, ka);
 		if (sig && (sigmask(sig) & SIG_KERNEL_STOP_MASK) && ka->sa_handler == SIG_DFL) {
 			do_signal_stop(sig);
 			continue;

@@ -30,6 +30,7 @@ void open_softirq(int nr, void (*action)(struct softirq_action *))
 /* Outside interrupts nobody else would look: run them from a self-interrupt. There is no ksoftirqd. */
 void raise_softirq_irqoff(unsigned int nr)
 {
+	trace_softirq_raise(nr);
 	__raise_softirq_irqoff(nr);
 	if (!in_interrupt())
 		x2apic_send_IPI_self(IRQ_WORK_VECTOR);

@@ -3,6 +3,7 @@
 #include "syscalls.h"
 #include "uaccess.h"
 #include "utsname.h"
+#include "tracepoint.h"
 
 SYSCALL_DEFINE0(getpid)
 {
@@ -30,6 +31,7 @@ void __set_task_comm(struct task_struct *tsk, const char *buf, bool exec)
 
 	strscpy(comm, buf, sizeof(comm));
 	task_lock(tsk);
+	trace_task_rename(tsk, comm);
 	memcpy(tsk->comm, comm, sizeof(comm));	/* readers do not lock; the last byte is always NUL */
 	task_unlock(tsk);
 }

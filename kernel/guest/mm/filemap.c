@@ -11,6 +11,7 @@
 #include "slab.h"
 #include "uaccess.h"
 #include "init.h"
+#include "tracepoint.h"
 
 #define PAGE_WAIT_TABLE_BITS	4
 
@@ -83,8 +84,10 @@ int filemap_add_folio(struct address_space *mapping, struct folio *folio, unsign
 	if (err) {
 		folio->page.mapping = NULL;
 		folio_put(folio);
+		return err;
 	}
-	return err;
+	trace_mm_filemap_add_to_page_cache(folio);
+	return 0;
 }
 
 static struct folio *filemap_alloc_folio(gfp_t gfp)
@@ -338,6 +341,7 @@ ssize_t generic_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 static void filemap_remove_folio(struct address_space *mapping, struct folio *folio)
 {
 	xa_lock_irq(&mapping->i_pages);
+	trace_mm_filemap_delete_from_page_cache(folio);
 	__xa_erase(&mapping->i_pages, folio->page.index);
 	mapping->nrpages--;
 	folio->page.mapping = NULL;

@@ -3,6 +3,7 @@
  * CPU keeps a few single pages (pcp) that it takes and frees without the lock, IRQs off.
  */
 #include "mm.h"
+#include "tracepoint.h"
 
 #define MAX_ORDER_NR_PAGES (1UL << (MAX_ORDER - 1))
 #define PCP_BATCH 15
@@ -25,6 +26,12 @@ unsigned long totalram_pages(void)
 unsigned long nr_free_pages(void)
 {
 	return READ_ONCE(contig_zone.free_pages);
+}
+
+/* What Linux would group the page by; there is one list here. */
+static inline int gfp_migratetype(gfp_t gfp)
+{
+	return gfp >> 3 & 3;
 }
 
 static inline void set_buddy_order(struct page *page, unsigned int order)
@@ -87,6 +94,7 @@ static struct page *__rmqueue_smallest(struct zone *zone, unsigned int order)
 		del_page_from_free_list(page, zone, current_order);
 		expand(zone, page, order, current_order);
 		zone->free_pages -= 1UL << order;
+		trace_mm_page_alloc_zone_locked(page, order, 0, !order);
 		return page;
 	}
 	return NULL;
@@ -188,6 +196,7 @@ struct page *__alloc_pages(gfp_t gfp, unsigned int order, int preferred_nid, voi
 	if (WARN_ON_ONCE(order >= MAX_ORDER))
 		return NULL;
 	page = get_page_from_freelist(gfp, order);
+	trace_mm_page_alloc(page, order, gfp, gfp_migratetype(gfp));
 	if (unlikely(!page) && !(gfp & __GFP_NOWARN))
 		pr_warn("%s: page allocation failure: order:%d, mode:0x%x\n", current->comm, order, gfp);
 	return page;
@@ -220,12 +229,14 @@ static noinline void free_pcppages_bulk(struct zone *zone, int count, struct per
 		pcp->count--;
 		zone->free_pages++;
 		__free_one_page(page, page_to_pfn(page), zone, 0);
+		trace_mm_page_pcpu_drain(page, 0, 0);
 	}
 	spin_unlock(&zone->lock);
 }
 
 static noinline bool free_pcp_prepare(struct page *page)
 {
+	trace_mm_page_free(page, 0);
 	if (WARN_ON(PageBuddy(page) || page_count(page)))
 		return false;
 	page->mapping = NULL;
@@ -256,6 +267,7 @@ static noinline void __free_pages_ok(struct page *page, unsigned int order)
 {
 	unsigned long flags, i;
 
+	trace_mm_page_free(page, order);
 	if (PageHead(page)) {
 		for (i = 1; i < 1UL << order; i++)
 			page[i].compound_head = 0;

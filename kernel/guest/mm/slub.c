@@ -5,6 +5,7 @@
  */
 #include "mm.h"
 #include "truth.h"
+#include "tracepoint.h"
 
 struct kmem_cache_cpu { void **freelist; struct page *slab; };
 struct kmem_cache {
@@ -178,7 +179,10 @@ static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfpflags)
 
 void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfpflags)
 {
-	return slab_alloc(s, gfpflags);
+	void *ret = slab_alloc(s, gfpflags);
+
+	trace_kmem_cache_alloc(1, ret, s->object_size, s->size, gfpflags, -1);
+	return ret;
 }
 
 /* The object's slab is not this CPU's. IRQs off. */
@@ -221,8 +225,10 @@ static __always_inline void slab_free(struct kmem_cache *s, struct page *slab, v
 
 void kmem_cache_free(struct kmem_cache *s, void *x)
 {
-	if (x)
-		slab_free(s, virt_to_head_page(x), x);
+	if (!x)
+		return;
+	trace_kmem_cache_free(1, x, s->name);
+	slab_free(s, virt_to_head_page(x), x);
 }
 
 static noinline struct kmem_cache *kmalloc_slab(size_t size, gfp_t flags)
@@ -236,8 +242,10 @@ static noinline void *kmalloc_large(size_t size, gfp_t flags)
 {
 	unsigned int order = size <= PAGE_SIZE ? 0 : fls64((size - 1) >> PAGE_SHIFT);
 	struct page *page = alloc_pages(flags | __GFP_COMP, order);
+	void *ret = page ? page_address(page) : NULL;
 
-	return page ? page_address(page) : NULL;
+	trace_kmalloc(2, ret, size, PAGE_SIZE << order, flags, -1);
+	return ret;
 }
 
 static noinline void *__kmem_cache_alloc_node(struct kmem_cache *s, gfp_t gfpflags)
@@ -247,9 +255,15 @@ static noinline void *__kmem_cache_alloc_node(struct kmem_cache *s, gfp_t gfpfla
 
 void *__kmalloc(size_t size, gfp_t flags)
 {
+	struct kmem_cache *s;
+	void *ret;
+
 	if (unlikely(size > 1UL << KMALLOC_SHIFT_HIGH))
 		return kmalloc_large(size, flags);
-	return __kmem_cache_alloc_node(kmalloc_slab(size, flags), flags);
+	s = kmalloc_slab(size, flags);
+	ret = __kmem_cache_alloc_node(s, flags);
+	trace_kmalloc(1, ret, size, s->size, flags, -1);
+	return ret;
 }
 
 noinline void *kmalloc(size_t size, gfp_t flags)
@@ -268,6 +282,7 @@ void kfree(const void *object)
 	struct page *slab;
 
 	KSCOPE_TRUTH(kfree);
+	trace_kfree(1, object);
 	if (unlikely((unsigned long)object <= 16))
 		return;
 	slab = virt_to_head_page(object);

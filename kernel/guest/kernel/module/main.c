@@ -14,6 +14,7 @@
 #include "vmalloc.h"
 #include "rcupdate.h"
 #include "ftrace.h"
+#include "tracepoint.h"
 
 LIST_HEAD(modules);
 DEFINE_MUTEX(module_mutex);
@@ -447,6 +448,7 @@ void free_module(struct module *mod)
 {
 	u64 id = mod->id;
 
+	trace_module_free(mod);
 	mutex_lock(&module_mutex);
 	mod->state = MODULE_STATE_UNFORMED;
 	mutex_unlock(&module_mutex);
@@ -577,6 +579,7 @@ int load_module(struct load_info *info, char *args)
 		ftrace_release_mod(mod);
 		return abandon_module(mod, err);
 	}
+	trace_module_load(mod);
 	err = do_init_module(mod);
 	barrier();	/* a call, no jump: it shows in stacks and graphs */
 	return err;

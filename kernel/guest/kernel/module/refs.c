@@ -6,6 +6,7 @@
 #include "cred.h"
 #include "slab.h"
 #include "fcntl.h"
+#include "tracepoint.h"
 
 int module_unload_init(struct module *mod)
 {
@@ -78,15 +79,20 @@ void module_unload_free(struct module *mod)
 
 void __module_get(struct module *module)
 {
-	if (module)
-		atomic_inc(&module->refcnt);
+	if (!module)
+		return;
+	atomic_inc(&module->refcnt);
+	trace_module_get(module, 1);
 }
 
 bool try_module_get(struct module *module)
 {
 	if (!module)
 		return true;
-	return module->state != MODULE_STATE_GOING && atomic_inc_not_zero(&module->refcnt);
+	if (module->state == MODULE_STATE_GOING || !atomic_inc_not_zero(&module->refcnt))
+		return false;
+	trace_module_get(module, 1);
+	return true;
 }
 
 static bool atomic_dec_if_positive_ok(atomic_t *v)
@@ -101,8 +107,10 @@ static bool atomic_dec_if_positive_ok(atomic_t *v)
 
 void module_put(struct module *module)
 {
-	if (module)
-		WARN_ON(!atomic_dec_if_positive_ok(&module->refcnt));
+	if (!module)
+		return;
+	WARN_ON(!atomic_dec_if_positive_ok(&module->refcnt));
+	trace_module_put(module, 1);
 }
 
 int module_refcount(struct module *mod)

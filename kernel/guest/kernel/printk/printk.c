@@ -6,6 +6,7 @@
 #include "gates.h"
 #include "syscalls.h"
 #include "kmsg.h"
+#include "tracepoint.h"
 
 struct printk_record { u64 seq, ts_nsec; u16 text_len; u8 level, done; u32 caller; };
 #define LOG_BUF_LEN	(64 << 10)
@@ -95,6 +96,7 @@ static noinline int vprintk_store(const char *fmt, va_list args)
 		len--;
 		newline = true;
 	}
+	trace_console(text, len);
 	if (cont.owner && (!is_cont || cont.owner != current))
 		cont_flush();
 	if (!cont.owner && newline) {

@@ -97,6 +97,8 @@ void resched_curr(struct rq *rq)
 	}
 	if (set_nr_and_not_polling(curr))
 		smp_send_reschedule(cpu);
+	else
+		trace_sched_wake_idle_without_ipi(cpu);
 }
 
 static inline void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
@@ -436,6 +438,7 @@ u64 task_sched_runtime(struct task_struct *p)
 /* Until p is off its CPU. */
 unsigned long wait_task_inactive(struct task_struct *p, unsigned int state)
 {
+	trace_sched_wait_task(p);
 	while (READ_ONCE(p->on_rq) || READ_ONCE(p->on_cpu)) {
 		if (state && !(READ_ONCE(p->__state) & state))
 			return 0;

@@ -3,6 +3,7 @@
  * bandwidth control.
  */
 #include "sched.h"
+#include "tracepoint.h"
 
 /* nice -20 … 19: each step is about 10 % of CPU. See sched_prio_to_weight in kernel/sched/core.c. */
 const int sched_prio_to_weight[40] = {
@@ -107,6 +108,7 @@ static noinline void update_curr(struct cfs_rq *cfs_rq)
 	curr->sum_exec_runtime += delta_exec;
 	curr->vruntime += calc_delta_fair(delta_exec, curr);
 	update_min_vruntime(cfs_rq);
+	trace_sched_stat_runtime(container_of(curr, struct task_struct, se), delta_exec, curr->vruntime);
 }
 
 static void update_curr_fair(struct rq *rq)

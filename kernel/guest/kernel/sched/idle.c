@@ -1,6 +1,7 @@
 /* The idle task and its class (kernel/sched/idle.c). */
 #include "sched.h"
 #include "timer.h"
+#include "tracepoint.h"
 
 static void noinstr native_safe_halt(void)
 {
@@ -21,7 +22,9 @@ static void __cpuidle default_idle_call(void)
 		set_thread_flag(TIF_POLLING_NRFLAG);
 		return;
 	}
+	trace_cpu_idle(1, smp_processor_id());
 	default_idle();
+	trace_cpu_idle(-1, smp_processor_id());	/* PWR_EVENT_EXIT */
 	set_thread_flag(TIF_POLLING_NRFLAG);
 }
 

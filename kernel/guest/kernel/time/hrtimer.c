@@ -7,6 +7,7 @@
 #include "timer.h"
 #include "syscalls.h"
 #include "uaccess.h"
+#include "tracepoint.h"
 
 struct hrtimer_cpu_base;
 struct hrtimer_clock_base { struct hrtimer_cpu_base *cpu_base; struct hrtimer *running; struct rb_root_cached active; };
@@ -96,11 +97,12 @@ static noinline void hrtimer_reprogram(struct hrtimer_cpu_base *cpu_base, ktime_
 }
 
 /* Returns true when the timer is the first on its queue. */
-static noinline bool enqueue_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *base)
+static noinline bool enqueue_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *base, enum hrtimer_mode mode, bool was_armed)
 {
 	struct rb_node **link = &base->active.rb_root.rb_node, *parent = NULL;
 	bool leftmost = true;
 
+	trace_hrtimer_start(timer, mode, was_armed);
 	while (*link) {
 		parent = *link;
 		if (hrtimer_get_expires(timer) < hrtimer_get_expires(hrtimer_of(parent))) {
@@ -126,6 +128,7 @@ static noinline void __remove_hrtimer(struct hrtimer *timer, struct hrtimer_cloc
 
 static noinline void __hrtimer_init(struct hrtimer *timer, int clock_id, enum hrtimer_mode mode)
 {
+	trace_hrtimer_init(timer, clock_id, mode);
 	memset(timer, 0, sizeof(*timer));
 	RB_CLEAR_NODE(&timer->node.node);
 	timer->base = &this_cpu_ptr(&hrtimer_bases)->clock_base;
@@ -153,20 +156,28 @@ static struct hrtimer_clock_base *switch_hrtimer_base(struct hrtimer *timer, str
 	return new_base;
 }
 
+static inline void remove_hrtimer(struct hrtimer *timer, struct hrtimer_clock_base *base)
+{
+	trace_hrtimer_cancel(timer);
+	__remove_hrtimer(timer, base);
+}
+
 void hrtimer_start_range_ns(struct hrtimer *timer, ktime_t tim, u64 delta_ns, const enum hrtimer_mode mode)
 {
 	struct hrtimer_clock_base *base;
 	unsigned long flags;
+	bool was_armed;
 
 	base = lock_hrtimer_base(timer, &flags);
-	if (timer->state)
-		__remove_hrtimer(timer, base);
+	was_armed = timer->state;
+	if (was_armed)
+		remove_hrtimer(timer, base);
 	if (mode & HRTIMER_MODE_REL)
 		tim += ktime_get();
 	timer->_softexpires = tim;
 	timer->node.expires = tim + delta_ns;
 	base = switch_hrtimer_base(timer, base, mode & HRTIMER_MODE_PINNED);
-	if (enqueue_hrtimer(timer, base) && base == &this_cpu_ptr(&hrtimer_bases)->clock_base)
+	if (enqueue_hrtimer(timer, base, mode, was_armed) && base == &this_cpu_ptr(&hrtimer_bases)->clock_base)
 		hrtimer_reprogram(base->cpu_base, hrtimer_get_expires(timer));
 	unlock_hrtimer_base(base, &flags);
 }
@@ -184,7 +195,7 @@ int hrtimer_try_to_cancel(struct hrtimer *timer)
 	if (base->running != timer) {
 		ret = timer->state;
 		if (ret)
-			__remove_hrtimer(timer, base);
+			remove_hrtimer(timer, base);
 	}
 	unlock_hrtimer_base(base, &flags);
 	return ret;
@@ -233,12 +244,14 @@ static void __run_hrtimer(struct hrtimer_cpu_base *cpu_base, struct hrtimer_cloc
 	enum hrtimer_restart restart;
 
 	base->running = timer;
-	__remove_hrtimer(timer, base);
+	remove_hrtimer(timer, base);
 	raw_spin_unlock(&cpu_base->lock);
+	trace_hrtimer_expire_entry(timer, now);
 	restart = fn(timer);
+	trace_hrtimer_expire_exit(timer);
 	raw_spin_lock(&cpu_base->lock);
 	if (restart != HRTIMER_NORESTART && !timer->state)
-		enqueue_hrtimer(timer, base);
+		enqueue_hrtimer(timer, base, HRTIMER_MODE_ABS, false);
 	base->running = NULL;
 }
 

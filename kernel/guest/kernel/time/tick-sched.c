@@ -7,6 +7,7 @@
 #include "timer.h"
 #include "apic.h"
 #include "rcupdate.h"
+#include "tracepoint.h"
 
 struct tick_sched {
 	struct hrtimer sched_timer;
@@ -102,6 +103,8 @@ static noinline void tick_nohz_stop_tick(struct tick_sched *ts)
 		return;			/* not worth it */
 	if (ts->tick_stopped && ts->next_timer == expires)
 		return;
+	if (!ts->tick_stopped)
+		trace_tick_stop(1, 0);
 	ts->next_timer = expires;
 	ts->tick_stopped = true;
 	ts->last_tick = ts->sched_timer.node.expires;

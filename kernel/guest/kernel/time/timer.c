@@ -5,6 +5,7 @@
 #include "sched.h"
 #include "interrupt.h"
 #include "timer.h"
+#include "tracepoint.h"
 
 struct timer_base { raw_spinlock_t lock; struct timer_list *running_timer; unsigned int cpu; struct hlist_head timers; };
 static DEFINE_PER_CPU_ALIGNED(struct timer_base, timer_bases);
@@ -16,6 +17,7 @@ void timer_setup(struct timer_list *timer, void (*fn)(struct timer_list *), u32 
 	INIT_HLIST_NODE(&timer->entry);
 	timer->function = fn;
 	timer->flags = flags | smp_processor_id();
+	trace_timer_init(timer);
 }
 
 static struct timer_base *lock_timer_base(struct timer_list *timer, unsigned long *flags)
@@ -35,6 +37,8 @@ static void enqueue_timer(struct timer_base *base, struct timer_list *timer)
 {
 	struct timer_list *pos, *last = NULL;
 
+	trace_timer_start(timer, timer->expires, timer->flags);
+
 	hlist_for_each_entry(pos, &base->timers, entry) {
 		if (time_after(pos->expires, timer->expires))
 			break;
@@ -51,13 +55,20 @@ static void enqueue_timer(struct timer_base *base, struct timer_list *timer)
 	last->entry.next = &timer->entry;
 }
 
+static inline void detach_timer(struct timer_list *timer)
+{
+	trace_timer_cancel(timer);
+	hlist_del_init(&timer->entry);
+}
+
 static noinline int __mod_timer(struct timer_list *timer, unsigned long expires)
 {
 	unsigned long flags;
 	struct timer_base *base = lock_timer_base(timer, &flags), *new_base = this_cpu_ptr(&timer_bases);
 	int ret = !hlist_unhashed(&timer->entry);
 
-	hlist_del_init(&timer->entry);
+	if (ret)
+		detach_timer(timer);
 	if (base != new_base && base->running_timer != timer) {
 		raw_spin_unlock(&base->lock);
 		base = new_base;
@@ -90,7 +101,8 @@ int del_timer(struct timer_list *timer)
 		return 0;
 	base = lock_timer_base(timer, &flags);
 	ret = !hlist_unhashed(&timer->entry);
-	hlist_del_init(&timer->entry);
+	if (ret)
+		detach_timer(timer);
 	raw_spin_unlock_irqrestore(&base->lock, flags);
 	return ret;
 }
@@ -106,7 +118,9 @@ int del_timer_sync(struct timer_list *timer)
 
 static noinline void call_timer_fn(struct timer_list *timer, void (*fn)(struct timer_list *), unsigned long baseclk)
 {
+	trace_timer_expire_entry(timer, baseclk);
 	fn(timer);
+	trace_timer_expire_exit(timer);
 }
 
 static noinline void __run_timers(struct timer_base *base)
@@ -116,7 +130,7 @@ static noinline void __run_timers(struct timer_base *base)
 	raw_spin_lock_irq(&base->lock);
 	while ((timer = hlist_entry_safe(base->timers.first, struct timer_list, entry)) && time_after_eq(jiffies, timer->expires)) {
 		base->running_timer = timer;
-		hlist_del_init(&timer->entry);
+		detach_timer(timer);
 		raw_spin_unlock_irq(&base->lock);
 		call_timer_fn(timer, timer->function, jiffies);
 		raw_spin_lock_irq(&base->lock);
