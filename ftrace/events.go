@@ -135,6 +135,7 @@ func (n *Tracer) forkEvents(t *Tracer) {
 	}
 	forks := map[*eventUse]*eventUse{}
 	use := func(to, from *Tracer) {
+		to.view = nil
 		to.uses = make(map[*TraceEvent]*eventUse, len(from.uses))
 		for ev, u := range from.uses {
 			c := *u
@@ -241,7 +242,7 @@ func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	h.Put(d)
 	fill(d)
 	c.Charge(costEvent)
-	if u.filter != nil && !u.filter.Match(u.record(c, d, task)) {
+	if u.filter != nil && !u.passes(c, d, task) {
 		t.cpu[c.ID].ring.Discard()
 		return
 	}
@@ -251,21 +252,54 @@ func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	}
 }
 
-// record is what a filter sees of an event that is being written.
-func (u *eventUse) record(c *kernel.VCPU, d []byte, task uint64) *event.Record {
-	t := u.t
-	return &event.Record{Data: d, CPU: c.ID,
-		Comm: func() string {
-			s := savedTask{comm: hot{t.m}.comm(task + t.lay.comm)}
-			return s.name()
-		},
-		Str: func(va uint64) string {
-			s, err := c.CPU.Str(va, 255)
-			if err != nil {
-				return ""
-			}
-			return s
-		}}
+// userEnd is where user space ends (TASK_SIZE_MAX).
+const userEnd = 1<<47 - 4096
+
+// filterView is what a tracer's filters see of an event that is being written: one for all of them, so that asking a filter
+// allocates nothing.
+type filterView struct {
+	event.Record
+	t    *Tracer
+	c    *kernel.VCPU
+	task uint64
+	comm [16]byte
+}
+
+func (t *Tracer) newFilterView() *filterView {
+	v := &filterView{t: t}
+	v.Comm = func() []byte {
+		v.comm = hot{v.t.m}.comm(v.task + v.t.lay.comm)
+		return v.comm[:nul(v.comm[:])]
+	}
+	v.Str = func(va uint64, user bool) ([]byte, bool) {
+		if user != (va < userEnd) {
+			return nil, false
+		}
+		s, err := v.c.CPU.Str(va, 255)
+		return []byte(s), err == nil
+	}
+	return v
+}
+
+// passes asks the filter about the record d of the current task.
+func (u *eventUse) passes(c *kernel.VCPU, d []byte, task uint64) bool {
+	v := u.t.view
+	if v == nil {
+		v = u.t.newFilterView()
+		u.t.view = v
+	}
+	v.Data, v.CPU, v.c, v.task = d, c.ID, c, task
+	return u.filter.Match(&v.Record)
+}
+
+// matchBytes compiles a pattern for the filters' operator ~; see filter_build_regex: a pattern that begins with a digit is
+// taken literally.
+func matchBytes(text string) func(s []byte) bool {
+	p := parsePattern(text)
+	if p.kind == matchIndex {
+		p.kind = matchFull
+	}
+	return func(s []byte) bool { return p.match(string(s)) != p.not }
 }
 
 // setFilter is apply_event_filter; h logs the error of a bad one.
@@ -275,7 +309,7 @@ func (u *eventUse) setFilter(now uint64, text string) error {
 		u.filter, u.text = nil, ""
 		return nil
 	}
-	f, err := event.ParseFilter(u.ev.Format, text, Match)
+	f, err := event.ParseFilter(u.ev.Format, text, matchBytes)
 	if err != nil {
 		u.filter, u.text = nil, err.Report(text)
 		u.t.LogError(now, "event filter parse error", err.Error(), text, err.Pos)

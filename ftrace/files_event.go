@@ -145,49 +145,28 @@ const globalFilter = `### global filter ###
 # If no events are modified, an error message will be displayed here
 `
 
-func systemFilterText(h *Handle, b []byte) ([]byte, error) {
-	if text := h.T.systemFilters[systemOf(h)]; text != "" {
-		return append(append(b, text...), '\n'), nil
-	}
-	return append(b, globalFilter...), nil
-}
+func systemFilterText(_ *Handle, b []byte) ([]byte, error) { return append(b, globalFilter...), nil }
 
-// writeSystemFilter is apply_subsystem_event_filter: events that the filter does not fit show an error in its place; when
-// it fits none, nothing else changes.
+// writeSystemFilter is apply_subsystem_event_filter: events that the filter does not fit show an error in its place, and each
+// of them logs one. In 6.1 it never fails (process_system_preds), and the system's own file keeps its text.
 func writeSystemFilter(h *Handle, p []byte) (int, error) {
-	t, system, text := h.T, systemOf(h), strings.TrimSpace(string(p))
-	events := t.inSystem(system)
-	if text == "0" {
-		for _, ev := range events {
-			u := t.use(ev)
-			u.filter, u.text = nil, ""
-		}
-		delete(t.systemFilters, system)
-		return len(p), nil
+	if len(p) >= 4096 {
+		return 0, kernel.EINVAL
 	}
+	t, text := h.T, strings.TrimSpace(string(p))
 	bad := &event.FilterError{Msg: event.ErrSubsystem}
-	filters, good := make([]*event.Filter, len(events)), false
-	for i, ev := range events {
-		if f, err := event.ParseFilter(ev.Format, text, Match); err == nil {
-			filters[i], good = f, true
-		}
-	}
-	if t.systemFilters == nil {
-		t.systemFilters = map[string]string{}
-	}
-	for i, ev := range events {
+	for _, ev := range t.inSystem(systemOf(h)) {
 		u := t.use(ev)
-		u.filter = filters[i]
-		if u.text = text; u.filter == nil {
+		if text == "0" {
+			u.filter, u.text = nil, ""
+			continue
+		}
+		f, err := event.ParseFilter(ev.Format, text, matchBytes)
+		if u.filter, u.text = f, text; err != nil {
 			u.text = bad.Report(text)
+			t.LogError(t.stamp(h.VCPU), "event filter parse error", bad.Msg, text, 0)
 		}
 	}
-	if !good {
-		t.systemFilters[system] = bad.Report(text)
-		t.LogError(t.stamp(h.VCPU), "event filter parse error", bad.Msg, text, 0)
-		return len(p), nil
-	}
-	delete(t.systemFilters, system)
 	return len(p), nil
 }
 
@@ -216,30 +195,37 @@ func openSetEvent(h *Handle) error {
 			}
 		}
 	}
-	h.state = &eventWords{}
 	return nil
 }
 
-type eventWords struct{ words words }
+// eventWord is the longest word that set_event takes (EVENT_BUF_SIZE).
+const eventWord = 127
 
-func (w *eventWords) fork(*Tracer) any {
-	return &eventWords{words{buf: append([]byte(nil), w.words.buf...)}}
-}
-
+// writeSetEvent is ftrace_event_write: a write takes one word and says how far it came, so that one with several words is
+// repeated by its writer, and a bad word does not stop those behind it.
 func writeSetEvent(h *Handle, p []byte) (int, error) {
-	w := h.state.(*eventWords)
-	return len(p), w.words.write(p, h.T.setEvents)
-}
-
-func closeSetEvent(h *Handle) error {
-	if word := h.state.(*eventWords).words.rest(); word != "" {
-		return h.T.setEvents(word)
+	blank := func(c byte) bool { return c == ' ' || c >= 9 && c <= 13 }
+	i := 0
+	for i < len(p) && blank(p[i]) {
+		i++
 	}
-	return nil
+	start := i
+	for i < len(p) && !blank(p[i]) && p[i] != 0 {
+		i++
+	}
+	if i-start > eventWord {
+		return 0, kernel.EINVAL
+	}
+	if start < i {
+		if err := h.T.setEvents(string(p[start:i])); err != nil {
+			return 0, err
+		}
+	}
+	return min(i+1, len(p)), nil
 }
 
-// setEvents is ftrace_set_clr_event: [!]SYSTEM:EVENT, SYSTEM:, SYSTEM, EVENT. A part may be *, or empty, for any; 6.1 knows
-// no other globs here.
+// setEvents is ftrace_set_clr_event: [!]SYSTEM:EVENT, SYSTEM:, SYSTEM, EVENT. Where there is a colon a part may be *, or empty,
+// for any; 6.1 knows no other globs here.
 func (t *Tracer) setEvents(word string) error {
 	word, off := strings.CutPrefix(word, "!")
 	system, name, both := strings.Cut(word, ":")
@@ -248,7 +234,7 @@ func (t *Tracer) setEvents(word string) error {
 	for _, ev := range t.root().catalog {
 		switch {
 		case both && is(system, ev.System) && is(name, ev.Name):
-		case !both && (system == "*" || system == ev.System || system == ev.Name):
+		case !both && (system == ev.System || system == ev.Name):
 		default:
 			continue
 		}

@@ -65,6 +65,7 @@ type Tracer struct {
 	maxLat    uint64          // tracing_max_latency
 	ops       *Ops            // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
 	graph     *graph
+	stack     *stackTracer // the machine's
 	cmdline   *cmdlines
 	errs      errorLog
 	pids      pidLists
@@ -76,16 +77,16 @@ type Tracer struct {
 	instances []*Tracer // by name
 	opens     int       // open files of an instance
 
-	points        *points                     // the machine's
-	catalog       []*TraceEvent               // the machine's, by id
-	eventForks    map[*TraceEvent]*TraceEvent // of a fork: the original's events -> these
-	uses          map[*TraceEvent]*eventUse
-	eventsOn      int
-	eventPids     pidLists          // set_event_pid, set_event_notrace_pid
-	systemFilters map[string]string // what events/SYSTEM/filter shows, when not the usual text
-	markIP        uint64
-	setCPU        int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
-	lost          func(l Loss) // see OnLost
+	points     *points                     // the machine's
+	catalog    []*TraceEvent               // the machine's, by id
+	eventForks map[*TraceEvent]*TraceEvent // of a fork: the original's events -> these
+	uses       map[*TraceEvent]*eventUse
+	eventsOn   int
+	eventPids  pidLists    // set_event_pid, set_event_notrace_pid
+	view       *filterView // nil: no filter has been asked yet
+	markIP     uint64
+	setCPU     int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
+	lost       func(l Loss) // see OnLost
 }
 
 // guestView is what the text of a trace needs to know of the guest; tests of the text have one without a machine.
@@ -139,6 +140,7 @@ func New(m *kernel.Machine) (*Tracer, error) {
 	t.ops = &Ops{Name: "function", Gate: "function_trace_call"}
 	t.bind(t.ops)
 	t.graph = newGraph(t)
+	t.stack = newStackTracer(t)
 	t.cmdline = newCmdlines(defaultCmdlines)
 	if t.markIP, err = markAddress(m); err != nil {
 		return nil, err
@@ -162,6 +164,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	n.sites = t.sites.fork(m)
 	n.copyOwn(t)
 	n.graph = t.graph.fork(n)
+	n.stack = t.stack.fork(n)
 	n.cmdline = t.cmdline.fork()
 	n.instances = make([]*Tracer, len(t.instances))
 	for i, x := range t.instances {

@@ -1,7 +1,6 @@
 package ftrace
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ const maxInstance = 255
 // newInstance is trace_array_create.
 func (t *Tracer) newInstance(name string) *Tracer {
 	n := &Tracer{
-		m: t.m, sites: t.sites, events: t.events, lay: t.lay, guest: t.guest, graph: t.graph, cmdline: t.cmdline, fs: t.fs,
+		m: t.m, sites: t.sites, events: t.events, lay: t.lay, guest: t.guest, graph: t.graph, stack: t.stack, cmdline: t.cmdline, fs: t.fs,
 		markIP: t.markIP, top: t, name: name, on: true, current: &tracers[nopTracer], percent: 50,
 		options: t.options &^ (1<<optEventFork | 1<<optFunctionFork),
 		cpu:     make([]cpuState, len(t.cpu)),
@@ -38,6 +37,7 @@ func (t *Tracer) forkInstance(top *Tracer) *Tracer {
 	n := &Tracer{}
 	*n = *t
 	n.m, n.guest, n.events, n.sites, n.graph, n.cmdline, n.fs, n.top = top.m, top.guest, top.events, top.sites, top.graph, top.cmdline, top.fs, top
+	n.stack = top.stack
 	n.copyOwn(t)
 	return n
 }
@@ -59,7 +59,6 @@ func (n *Tracer) copyOwn(t *Tracer) {
 	}
 	n.mods = [2][]pendingMod{slices.Clone(t.mods[0]), slices.Clone(t.mods[1])}
 	n.errs, n.pids, n.eventPids = t.errs.fork(), t.pids.fork(), t.eventPids.fork()
-	n.systemFilters = maps.Clone(t.systemFilters)
 	n.lost = nil
 }
 

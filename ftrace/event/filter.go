@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,8 +18,9 @@ type Filter struct {
 type Record struct {
 	Data []byte
 	CPU  int
-	Comm func() string       // of the current task, for the fields COMM and comm
-	Str  func(uint64) string // reads a string of the kernel or of the task's user space, for fields that are pointers; nil: none
+	Comm func() []byte // of the current task, for the fields COMM and comm
+	// Str reads a string for a field that is a pointer, of the kernel or of the task's user space; false: it faults. nil: none.
+	Str func(va uint64, user bool) ([]byte, bool)
 }
 
 // Match says whether a record passes.
@@ -78,7 +80,10 @@ const (
 // filterOps: the longer come first.
 var filterOps = [...]string{"~", "!=", "==", "<=", "<", ">=", ">", "&"}
 
-const maxOperand = 256 // MAX_FILTER_STR_VAL
+const (
+	maxOperand = 256 // MAX_FILTER_STR_VAL
+	maxNumber  = 24  // num_buf of parse_pred
+)
 
 // token is a predicate or one of ( ) ! & |.
 type token struct {
@@ -89,13 +94,13 @@ type token struct {
 type filterParser struct {
 	f    *Format
 	s    string
-	glob func(pattern, s string) bool
+	glob func(pattern string) func(s []byte) bool
 	toks []token
 	at   int
 }
 
-// ParseFilter compiles a filter on events of format f. glob matches the operator ~.
-func ParseFilter(f *Format, text string, glob func(pattern, s string) bool) (*Filter, *FilterError) {
+// ParseFilter compiles a filter on events of format f. glob compiles the pattern of the operator ~.
+func ParseFilter(f *Format, text string, glob func(pattern string) func(s []byte) bool) (*Filter, *FilterError) {
 	preds, err := countPreds(text)
 	if err != nil {
 		return nil, err
@@ -281,10 +286,9 @@ func (p *filterParser) pred(s string, base int) (eval func(r *Record) bool, n in
 	if !ok {
 		return fail(i, errNoField)
 	}
-	if strings.HasPrefix(s[i:], ".ustring") {
+	if strings.HasPrefix(s[i:], ".ustring") { // where it stands, a pointer is to user space; elsewhere it means nothing
 		i += len(".ustring")
-		field.pointer = field.pointer || !field.text
-		field.text = true
+		field.user = true
 	}
 	i = skipBlanks(s, i)
 	op := ""
@@ -324,6 +328,9 @@ func (p *filterParser) pred(s string, base int) (eval func(r *Record) bool, n in
 		}
 		for i++; i < len(s) && isAlnum(s[i]); i++ {
 		}
+		if i-start >= maxNumber {
+			return fail(i-1, errTooLong)
+		}
 		x, ok := parseNumber(s[start:i], field.signed)
 		if !ok {
 			return fail(start, errBadInt)
@@ -337,6 +344,7 @@ func (p *filterParser) pred(s string, base int) (eval func(r *Record) bool, n in
 type filterField struct {
 	*Field
 	text, pointer, dynamic bool
+	user                   bool // the pointer is to user space
 	cpu, comm              bool
 	signed                 bool
 }
@@ -351,7 +359,7 @@ func (p *filterParser) field(name string) (x filterField, ok bool) {
 			x.text, x.pointer = true, true
 		}
 		return x, true
-	case name == "CPU" || name == "cpu":
+	case name == "CPU" || name == "cpu" || name == "common_cpu":
 		return filterField{cpu: true, signed: true}, true
 	case name == "COMM" || name == "comm":
 		return filterField{comm: true, text: true}, true
@@ -360,64 +368,72 @@ func (p *filterParser) field(name string) (x filterField, ok bool) {
 }
 
 func (p *filterParser) textPred(f filterField, op, want string) func(r *Record) bool {
-	get := f.string
+	if f.pointer {
+		return p.pointerPred(f, op, want)
+	}
+	get := f.text8()
 	switch op {
 	case "~":
-		glob := p.glob
-		return func(r *Record) bool { return glob(want, get(r)) }
+		glob := p.glob(want)
+		return func(r *Record) bool { return glob(get(r)) }
 	case "!=":
-		return func(r *Record) bool { return get(r) != want }
+		return func(r *Record) bool { return string(get(r)) != want }
 	}
-	return func(r *Record) bool { return get(r) == want }
+	return func(r *Record) bool { return string(get(r)) == want }
 }
 
-// string reads a text field of a record.
-func (f filterField) string(r *Record) string {
-	if f.comm {
-		if r.Comm == nil {
-			return ""
-		}
-		return r.Comm()
+// pointerPred is a comparison of the string that a field points to; one that faults is equal to nothing, and not different
+// from anything (filter_pred_pchar).
+func (p *filterParser) pointerPred(f filterField, op, want string) func(r *Record) bool {
+	num, user := f.reader(), f.user
+	same := func(s []byte) bool { return string(s) == want }
+	if op == "~" {
+		same = p.glob(want)
 	}
+	return func(r *Record) bool {
+		if r.Str == nil {
+			return false
+		}
+		s, ok := r.Str(num(r.Data), user)
+		return ok && same(s) == (op != "!=")
+	}
+}
+
+// text8 gives a function that finds the text of a field in a record, without its NUL and without allocation.
+func (f filterField) text8() func(r *Record) []byte {
 	switch {
-	case f.pointer:
-		if v, ok := f.Decode(r.Data); ok && r.Str != nil {
-			return r.Str(v.Num)
+	case f.comm:
+		return func(r *Record) []byte {
+			if r.Comm == nil {
+				return nil
+			}
+			return r.Comm()
 		}
-		return ""
 	case f.dynamic:
-		if f.Offset+4 > len(r.Data) {
-			return ""
-		}
-		loc := u32(r.Data[f.Offset:])
-		at, n := int(loc&0xffff), int(loc>>16)
-		if at+n > len(r.Data) {
-			return ""
-		}
-		return cString(r.Data[at : at+n])
+		return func(r *Record) []byte { return untilNUL(f.located(r.Data)) }
 	}
-	v, _ := f.Decode(r.Data)
-	return v.Text
+	return func(r *Record) []byte { return untilNUL(f.bytes(r.Data)) }
+}
+
+func untilNUL(b []byte) []byte {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return b[:i]
+	}
+	return b
 }
 
 func numPred(f filterField, op string, want uint64) func(r *Record) bool {
-	get := func(r *Record) uint64 {
-		if f.cpu {
-			return uint64(r.CPU)
-		}
-		v, _ := f.Decode(r.Data)
-		return v.Num
+	if f.cpu {
+		return compare(func(r *Record) uint64 { return uint64(r.CPU) }, true, op, want)
 	}
-	if !f.cpu && f.Size < 8 { // the operand is cast to the field's type
-		want <<= 64 - 8*f.Size
-		if f.signed {
-			want = uint64(int64(want) >> (64 - 8*f.Size))
-		} else {
-			want >>= 64 - 8*f.Size
-		}
-	}
+	want = cType{size: min(f.Size, 8), signed: f.signed}.fit(want) // the operand is cast to the field's type
+	num := f.reader()
+	return compare(func(r *Record) uint64 { return num(r.Data) }, f.signed, op, want)
+}
+
+func compare(get func(r *Record) uint64, signed bool, op string, want uint64) func(r *Record) bool {
 	less := func(a, b uint64) bool { return a < b }
-	if f.signed {
+	if signed {
 		less = func(a, b uint64) bool { return int64(a) < int64(b) }
 	}
 	switch op {
