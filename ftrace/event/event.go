@@ -141,8 +141,9 @@ type Format struct {
 	System string
 	Name   string
 	ID     uint16
-	Fields []Field // behind the common ones
-	Print  string  // print fmt, for the format file
+	Fields []Field           // behind the common ones
+	Print  string            // print fmt, for the format file
+	Names  map[string]uint64 // of the kernel's variables and constants that Print uses and [CompilePrint] does not know; nil: none
 	Text   func(p *Printer, d []byte)
 	Raw    func(p *Printer, d []byte) // for the options raw, hex and bin; nil: "type: N"
 }

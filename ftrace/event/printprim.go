@@ -68,7 +68,11 @@ func (p *exprParser) primary() *node {
 		k := bit(w == "true")
 		return &node{typ: cInt, konst: true, num: func([]byte) uint64 { return k }}
 	default:
-		if k, ok := constants[w]; ok {
+		k, ok := p.f.Names[w]
+		if !ok {
+			k, ok = constants[w]
+		}
+		if ok {
 			return &node{typ: cULL, konst: true, num: func([]byte) uint64 { return k }}
 		}
 		help := helper(w)
