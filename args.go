@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,6 +24,10 @@ type options struct {
 	echo     bool
 	update   lang.Update
 	filter   *regexp.Regexp
+	seeds    int
+	jobs     int
+	json     bool
+	junit    string
 	given    map[string]bool // the flags that were given
 }
 
@@ -32,7 +35,8 @@ type options struct {
 var commands = [...]struct{ name, args, doc string }{
 	{"run", "f.star|f.sh [-- args]", "run a script, then its main(); or in the guest's shell"},
 	{"sh", "[-c text | file] [arg...]", "the guest's shell: a script, or a session"},
-	{"test", "[-update[=structure]] [-run RE] dir", "run the goldens x.star, x.sh or x.in against x.out"},
+	{"test", "[flags] dir", "run the goldens: x.star, x.sh or x.in with x.out, and x.txtar"},
+	{"image", "export FILE", "write the guest image, for --image: FILE.gz compressed"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"help", "", "show this text"},
 }
@@ -62,8 +66,8 @@ func newFlags(o *options) *flag.FlagSet {
 	f.Uint64Var(&o.machine.Seed, "seed", 0, "`N` chooses the interleaving of the CPUs")
 	o.machine.Mem = 64 << 20
 	f.Var((*size)(&o.machine.Mem), "mem", "`SIZE` of guest memory, such as 64M")
-	f.Func("image", "boot the guest kernel in the ELF `FILE` (default: the one inside kscope)", func(s string) (err error) {
-		o.machine.Image, err = os.ReadFile(s)
+	f.Func("image", "boot the guest kernel in `FILE` (default: the one inside kscope)", func(s string) (err error) {
+		o.machine.Image, err = readImage(s)
 		return err
 	})
 	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
@@ -79,6 +83,10 @@ func newFlags(o *options) *flag.FlagSet {
 		o.filter, err = regexp.Compile(s)
 		return err
 	})
+	f.IntVar(&o.seeds, "seeds", 0, "test: each golden must end alike with the seeds 0 to `N`-1")
+	f.IntVar(&o.jobs, "j", 0, "test: `N` goldens at once (default: all processors)")
+	f.BoolVar(&o.json, "json", false, "test: one JSON object per golden")
+	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
 }
 
@@ -158,6 +166,11 @@ func (o *options) check(words []string) error {
 		if len(words) == 0 {
 			words = []string{"."}
 		}
+	case "image":
+		if len(words) != 2 || words[0] != "export" {
+			return errors.New("image: want image export FILE")
+		}
+		words = words[1:]
 	case "conform":
 		if len(words) != 2 && len(words) != 3 {
 			return fmt.Errorf("conform: want a script, its transcript and perhaps a file of accepted differences, got %d files", len(words))

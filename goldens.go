@@ -20,7 +20,8 @@ import (
 func (p *program) test() int {
 	here := p.pin()
 	g := &lang.Goldens{
-		Dirs: p.opts.files, Filter: p.opts.filter, Update: p.opts.update, Out: p.stdout, Exec: p.golden,
+		Dirs: p.opts.files, Filter: p.opts.filter, Update: p.opts.update, Out: p.stdout, Exec: p.golden, Command: p.command,
+		Seeds: p.opts.seeds, Jobs: p.opts.jobs, JSON: p.opts.json, JUnit: p.opts.junit,
 		Pin: func(own lang.Pin) lang.Pin { return p.opts.settle(here, own) },
 	}
 	return g.Run()
@@ -90,27 +91,127 @@ func (p *program) bounded() *program {
 	return &b
 }
 
-// golden runs one golden from scratch; its errors are part of its output.
-func (p *program) golden(r *lang.GoldenRun) int {
+// under is the bounded program with the machine of a pin.
+func (p *program) under(pin lang.Pin) *program {
 	b := p.bounded()
 	m := &b.opts.machine
-	m.CPUs, m.Mem, m.Seed = r.Pin.CPUs, r.Pin.Mem<<20, r.Pin.Seed
-	checks := new(checks)
-	b.booted = checks.watch
-	h := b.host(r.Out, filepath.Dir(r.Path))
-	status := runGolden(h, r.Path, r.Out)
+	m.CPUs, m.Mem, m.Seed = pin.CPUs, pin.Mem<<20, pin.Seed
+	return b
+}
+
+// golden runs one golden from scratch; its errors are part of its output.
+func (p *program) golden(r *lang.GoldenRun) int {
+	b := p.under(r.Pin)
+	checks, rec := new(checks), &recorder{schedules: map[uint64][]lang.Switch{}}
+	b.booted = func(m *kernel.Machine) {
+		checks.watch(m)
+		if r.Record {
+			rec.watch(m)
+		}
+	}
+	status := b.runGolden(r)
 	r.Faults = append(r.Faults, checks.verdicts()...)
+	r.Schedules = rec.schedules
 	return status
 }
 
-func runGolden(h *lang.Host, path string, out io.Writer) int {
-	if filepath.Ext(path) != ".in" {
-		return runFile(h, path, out)
+func (p *program) runGolden(r *lang.GoldenRun) int {
+	dir := filepath.Dir(r.Path)
+	switch filepath.Ext(r.Path) {
+	case ".star":
+		text, err := os.ReadFile(r.Path)
+		if err != nil {
+			break // runFile says so
+		}
+		faults, ok := lang.RunChunks(r.Path, string(text), func() *lang.Host { return p.host(r.Out, dir) })
+		if ok {
+			r.Faults = append(r.Faults, faults...)
+			return lang.ExitOK
+		}
+	case ".in":
+		h := p.host(r.Out, dir)
+		in, err := os.Open(r.Path)
+		if err != nil {
+			return h.Report(r.Out, err)
+		}
+		s := &lang.Session{Host: h, In: in, Out: r.Out, Echo: true}
+		return s.Run()
 	}
-	in, err := os.Open(path)
+	return runFile(p.host(r.Out, dir), r.Path, r.Out)
+}
+
+// command runs one kscope command of a .txtar golden.
+func (p *program) command(c *lang.Command) int {
+	opts, err := parseArgs(c.Args)
 	if err != nil {
-		return h.Report(out, err)
+		fmt.Fprintf(&c.Stderr, "kscope: %v\n", err)
+		return lang.ExitUsage
 	}
-	s := &lang.Session{Host: h, In: in, Out: out, Echo: true}
-	return s.Run()
+	for i, file := range opts.files {
+		if !filepath.IsAbs(file) {
+			opts.files[i] = filepath.Join(c.Dir, file)
+		}
+	}
+	stdin, err := stdinOf(c.Stdin)
+	if err != nil {
+		fmt.Fprintf(&c.Stderr, "kscope: %v\n", err)
+		return lang.ExitScript
+	}
+	defer func() {
+		stdin.Close()
+		os.Remove(stdin.Name())
+	}()
+	given, image := opts.given, opts.machine.Image
+	here := lang.Pin{CPUs: opts.machine.CPUs, Mem: opts.machine.Mem >> 20, Seed: opts.machine.Seed}
+	if image == nil {
+		image = p.opts.machine.Image
+	}
+	checks := new(checks)
+	b := &program{opts: opts, stdin: stdin, stdout: &c.Stdout, stderr: &c.Stderr, snaps: p.snaps, dir: c.Dir, booted: checks.watch}
+	b.opts.machine.Image = image
+	if b.opts.given = given; opts.command == "test" {
+		b.opts.jobs = 1 // as a golden of a golden, it shares its parent's processors
+	} else {
+		b = b.under(b.opts.settle(here, c.Pin))
+	}
+	status := b.dispatch()
+	c.Faults = append(c.Faults, checks.verdicts()...)
+	return status
+}
+
+// stdinOf is a file with that text: standard input is a file to the program.
+func stdinOf(text []byte) (*os.File, error) {
+	f, err := os.CreateTemp("", "kscope-stdin")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(text); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return f, err
+}
+
+// recorder keeps the schedules of machines: what `kscope test -seeds` explains a failure with.
+type recorder struct{ schedules map[uint64][]lang.Switch }
+
+// watch records the switches of a machine from now on. It hooks an instruction, which costs the machine nothing.
+func (r *recorder) watch(m *kernel.Machine) {
+	seed := m.Config().Seed
+	if r.schedules[seed] != nil {
+		return
+	}
+	r.schedules[seed] = []lang.Switch{}
+	va, ok := m.Symbols().Lookup("__switch_to_asm")
+	if !ok {
+		return
+	}
+	name := func(addr uint64) string {
+		t := m.TaskAt(addr)
+		return fmt.Sprintf("%s-%d", t.Comm, t.Pid)
+	}
+	_, _ = m.Hook(va, func(v *kernel.VCPU) {
+		s := lang.Switch{T: v.Now(), CPU: v.ID, Prev: name(v.Arg(0)), Next: name(v.Arg(1))}
+		r.schedules[seed] = append(r.schedules[seed], s)
+	})
 }

@@ -34,9 +34,15 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return lang.ExitUsage
 	}
 	p := &program{opts: opts, stdin: stdin, stdout: stdout, stderr: stderr, snaps: new(kernel.Snapshots)}
+	return p.dispatch()
+}
+
+// dispatch does what the command line asks for.
+func (p *program) dispatch() int {
+	opts := p.opts
 	switch opts.command {
 	case "help":
-		fmt.Fprint(stdout, usage())
+		fmt.Fprint(p.stdout, usage())
 		return lang.ExitOK
 	case "run":
 		return p.batch(func(h *lang.Host, errw io.Writer) int { return runFile(h, opts.files[0], errw) })
@@ -46,6 +52,8 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return p.conform()
 	case "test":
 		return p.test()
+	case "image":
+		return p.exportImage()
 	}
 	if opts.eval != "" {
 		return p.batch(func(h *lang.Host, errw io.Writer) int {
@@ -62,6 +70,7 @@ type program struct {
 	stdin          *os.File
 	stdout, stderr io.Writer
 	snaps          *kernel.Snapshots
+	dir            string                  // that files are shown relative to; "" shows them as given
 	booted         func(m *kernel.Machine) // told of each machine; may be nil
 }
 
@@ -111,9 +120,9 @@ func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
 func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
 	defer out.Flush()
-	h := p.host(out, "")
+	h := p.host(out, p.dir)
 	if isTerminal(p.stdout) {
-		h = p.host(p.stdout, "")
+		h = p.host(p.stdout, p.dir)
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt)
@@ -188,7 +197,7 @@ func (p *program) session() int {
 	defer signal.Stop(signals)
 	tty := isTerminal(p.stdin) && isTerminal(p.stdout)
 	s := &lang.Session{
-		Host: p.host(p.stdout, ""), In: p.stdin, Out: p.stdout, Tty: tty, Raw: true, Echo: p.opts.echo,
+		Host: p.host(p.stdout, p.dir), In: p.stdin, Out: p.stdout, Tty: tty, Raw: true, Echo: p.opts.echo,
 		Banner: p.banner(), History: lang.HistoryPath(os.Getenv), Signals: signals,
 	}
 	return s.Run(p.opts.files...)

@@ -17,27 +17,40 @@ import (
 
 // A golden is a script x.star beside x.out: its pin (Pin), then the exact bytes that it prints: standard output, the error
 // report, and a last line with the exit status when it is not 0. x.in, a session file, or x.sh, a shell script of the guest, may
-// take the script's place. Files whose names begin with "_" are libraries for load().
+// take the script's place; x.txtar is a golden in one file (archive). Files whose names begin with "_" are libraries for load().
 
 // Goldens runs the goldens of a directory tree.
 type Goldens struct {
 	Dirs   []string // directories or single scripts
 	Filter *regexp.Regexp
 	Update Update
+	Seeds  int    // each golden that passes must end alike with the seeds 0 to Seeds-1
+	Jobs   int    // goldens that run at once; 0: as many as there are processors
+	JSON   bool   // one object per golden instead of text
+	JUnit  string // a file for JUnit's XML, too
 	Out    io.Writer
 	// Pin gives what a golden runs with here, from its own pin, which is zero for a new one; nil leaves goldens without pins.
 	Pin func(own Pin) Pin
 	// Exec runs one golden from scratch and returns its exit status. It is called from several goroutines at once, each
 	// with its own machine.
 	Exec func(r *GoldenRun) int
+	// Command runs one kscope command of an archive, as Exec runs goldens.
+	Command func(c *Command) int
 }
 
 // GoldenRun is one run of one golden.
 type GoldenRun struct {
 	Path   string
 	Pin    Pin
+	Seeds  int       // what test.seeds sweeps over, when not 0
 	Out    io.Writer // its output, error reports included
-	Faults []string  // what makes it fail whatever it prints, such as a broken invariant of the machine
+	Record bool      // Exec is to fill in Schedules
+
+	Faults    []string // what makes it fail whatever it prints: a broken invariant of the machine, an expected error that did not come
+	Cases     []CaseResult
+	Schedules map[uint64][]Switch // by seed, of the first machine with that seed
+
+	status int
 }
 
 // Update says which .out files are rewritten. The zero value rewrites none.
@@ -75,6 +88,7 @@ type Result struct {
 	Path   string
 	Failed bool
 	Report string // the difference, or what was updated
+	Cases  []CaseResult
 
 	from, to  Pin    // of a golden that another program made
 	want, got string // its bodies
@@ -98,39 +112,16 @@ func (g *Goldens) Run() int {
 	return g.report(results)
 }
 
-// report prints what failed and gives the exit status.
-func (g *Goldens) report(results []Result) int {
-	failed := 0
-	var others elsewhere
-	for _, r := range results {
-		switch {
-		case r.from != r.to:
-			others.add(r.Path, r.from, r.to, r.want, r.got)
-			failed++
-		case r.Failed:
-			failed++
-			fmt.Fprintf(g.Out, "FAIL %s: %s", r.Path, r.Report)
-		case r.Report != "":
-			fmt.Fprintf(g.Out, "%s: %s", r.Path, r.Report)
-		}
-	}
-	if others.total > 0 {
-		fmt.Fprint(g.Out, others.String())
-	}
-	if failed > 0 {
-		fmt.Fprintf(g.Out, "FAIL: %d of %d goldens failed\n", failed, len(results))
-		return ExitAssert
-	}
-	fmt.Fprintf(g.Out, "ok: %d goldens\n", len(results))
-	return ExitOK
-}
-
 // runAll runs the goldens on all processors; results come in the order of paths.
 func (g *Goldens) runAll(paths []string) []Result {
 	results := make([]Result, len(paths))
 	next := make(chan int)
 	done := make(chan bool)
-	workers := min(runtime.GOMAXPROCS(0), max(1, len(paths)))
+	workers := g.Jobs
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = min(workers, max(1, len(paths)))
 	for range workers {
 		go func() {
 			for i := range next {
@@ -149,18 +140,29 @@ func (g *Goldens) runAll(paths []string) []Result {
 	return results
 }
 
-// output is everything that one run of a golden prints, its exit status included, and its faults.
-func (g *Goldens) output(path string, pin Pin) (string, []string) {
+// output is everything that one run of a golden prints, its exit status included.
+func (g *Goldens) output(path string, pin Pin) (string, *GoldenRun) {
 	var out bytes.Buffer
 	r := &GoldenRun{Path: path, Pin: pin, Out: &out}
-	if status := g.Exec(r); status != ExitOK {
-		fmt.Fprintf(&out, "[exit status %d]\n", status)
+	if r.status = g.Exec(r); r.status != ExitOK {
+		fmt.Fprintf(&out, "[exit status %d]\n", r.status)
 	}
-	return out.String(), r.Faults
+	return out.String(), r
+}
+
+// settle is the pin that a golden with this own pin runs with.
+func (g *Goldens) settle(own Pin) Pin {
+	if g.Pin == nil {
+		return Pin{}
+	}
+	return g.Pin(own)
 }
 
 // runOne runs a golden twice, because equal bytes every time are half of what a golden promises.
 func (g *Goldens) runOne(path string) Result {
+	if filepath.Ext(path) == ".txtar" {
+		return g.runArchive(path)
+	}
 	res := Result{Path: path}
 	fail := func(format string, args ...any) Result {
 		res.Failed, res.Report = true, fmt.Sprintf(format, args...)
@@ -175,27 +177,32 @@ func (g *Goldens) runOne(path string) Result {
 	if err != nil && g.Update == "" {
 		return fail("%v\n", err)
 	}
-	var pin Pin
-	if g.Pin != nil {
-		pin = g.Pin(own)
-	}
-	got, faults := g.output(path, pin)
+	pin := g.settle(own)
+	got, run := g.output(path, pin)
+	res.Cases = run.Cases
 	if again, _ := g.output(path, pin); again != got {
-		return fail("two runs differ (want is the first)\n%s", Diff(got, again))
+		return fail("two runs differ (want is the first)\n%s", Explain(got, again))
 	}
-	if len(faults) > 0 {
-		return fail("%s\n", strings.Join(faults, "\n"))
+	if len(run.Faults) > 0 {
+		return fail("%s\n", strings.Join(run.Faults, "\n"))
 	}
 	switch {
 	case g.Update != "":
 		g.rewrite(&res, outPath, string(text), want, pin, got, readErr == nil)
+		return res
 	case readErr != nil:
 		return fail("no .out file (kscope test -update writes it)\n")
 	case own != pin:
 		res.Failed, res.from, res.to, res.want, res.got = true, own, pin, want, got
-	default:
-		if d := Diff(want, got); d != "" {
-			return fail("%s", d)
+		return res
+	}
+	if d := Explain(want, got); d != "" {
+		return fail("%s", d)
+	}
+	if g.Seeds > 0 {
+		source, _ := os.ReadFile(path)
+		if text := g.sweep(path, pin, run.status, string(source)); text != "" {
+			return fail("%s", text)
 		}
 	}
 	return res
@@ -232,7 +239,7 @@ func goldenPath(script string) string {
 // isScript tells which files are goldens.
 func isScript(name string) bool {
 	ext := filepath.Ext(name)
-	return (ext == ".star" || ext == ".in" || ext == ".sh") && !strings.HasPrefix(filepath.Base(name), "_")
+	return (ext == ".star" || ext == ".in" || ext == ".sh" || ext == ".txtar") && !strings.HasPrefix(filepath.Base(name), "_")
 }
 
 // find lists the scripts, sorted, and the .out files that no script writes.
@@ -255,7 +262,9 @@ func (g *Goldens) find() (scripts, orphans []string, err error) {
 				foreign[goldenPath(path)] = true
 			}
 			if isScript(path) {
-				have[goldenPath(path)] = true
+				if filepath.Ext(path) != ".txtar" {
+					have[goldenPath(path)] = true
+				}
 				if g.Filter == nil || g.Filter.MatchString(filepath.ToSlash(path)) {
 					scripts = append(scripts, path)
 				}

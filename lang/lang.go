@@ -214,6 +214,11 @@ func (h *Host) execFile(path string) (starlark.StringDict, error) {
 	if err != nil {
 		return nil, readError(path, err)
 	}
+	return h.execSource(path, src)
+}
+
+// execSource is execFile for source that was read already.
+func (h *Host) execSource(path string, src []byte) (starlark.StringDict, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

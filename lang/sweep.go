@@ -1,0 +1,121 @@
+package lang
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Switch is one switch of a CPU from a task to another.
+type Switch struct {
+	T          uint64 // ns
+	CPU        int
+	Prev, Next string // comm-pid
+}
+
+func (s Switch) String() string {
+	return fmt.Sprintf("%d.%09d cpu%d %s -> %s", s.T/1e9, s.T%1e9, s.CPU, s.Prev, s.Next)
+}
+
+// ownSweep finds the scripts that sweep seeds themselves; -seeds N then says how many.
+var ownSweep = regexp.MustCompile(`\btest\.seeds\(`)
+
+// sweep runs a golden that passed with other seeds: what it prints may differ, how it ends may not. The result says which seed
+// fails, and where the schedule first parted from the golden's own.
+func (g *Goldens) sweep(path string, pin Pin, status int, source string) string {
+	if ownSweep.MatchString(source) {
+		r, out := g.seeded(path, pin, false, g.Seeds)
+		if r.status == status && len(r.Faults) == 0 {
+			return ""
+		}
+		m := regexp.MustCompile(`seed (\d+): `).FindStringSubmatch(out + strings.Join(r.Faults, "\n"))
+		if m == nil {
+			return fmt.Sprintf("with %d seeds: exit status %d instead of %d\n%s", g.Seeds, r.status, status, lastLines(out, 20))
+		}
+		seed, _ := strconv.ParseUint(m[1], 10, 64)
+		rec, _ := g.seeded(path, pin, true, g.Seeds)
+		return fmt.Sprintf("seed %d: exit status %d instead of %d\n%s%s", seed, r.status, status, lastLines(out, 20),
+			FirstSwitch(0, rec.Schedules[0], seed, rec.Schedules[seed]))
+	}
+	for seed := range uint64(g.Seeds) {
+		p := pin
+		if p.Seed = seed; p == pin {
+			continue
+		}
+		r, out := g.seeded(path, p, false, 0)
+		if r.status == status && len(r.Faults) == 0 {
+			continue
+		}
+		good, _ := g.seeded(path, pin, true, 0)
+		bad, _ := g.seeded(path, p, true, 0)
+		return fmt.Sprintf("seed %d: exit status %d instead of %d\n%s%s", seed, r.status, status,
+			lastLines(strings.Join(append(r.Faults, out), "\n"), 20),
+			FirstSwitch(pin.Seed, good.Schedules[pin.Seed], seed, bad.Schedules[seed]))
+	}
+	return ""
+}
+
+// seeded is one run of a sweep.
+func (g *Goldens) seeded(path string, pin Pin, record bool, seeds int) (*GoldenRun, string) {
+	var out bytes.Buffer
+	r := &GoldenRun{Path: path, Pin: pin, Out: &out, Record: record, Seeds: seeds}
+	r.status = g.Exec(r)
+	return r, out.String()
+}
+
+func lastLines(text string, n int) string {
+	l := lines(text)
+	if len(l) > n {
+		l = append([]string{"...\n"}, l[len(l)-n:]...)
+	}
+	return strings.TrimSuffix(strings.Join(l, ""), "\n") + "\n"
+}
+
+// FirstSwitch says where two schedules part: the earliest switch at which some CPU goes to another task, or, when all CPUs
+// run the same tasks in the same order, at another time.
+func FirstSwitch(seedA uint64, a []Switch, seedB uint64, b []Switch) string {
+	if len(a) == 0 || len(b) == 0 {
+		return "no schedules were recorded: no machine was booted with both seeds\n"
+	}
+	perCPU := func(s []Switch) map[int][]Switch {
+		m := map[int][]Switch{}
+		for _, x := range s {
+			m[x.CPU] = append(m[x.CPU], x)
+		}
+		return m
+	}
+	ma, mb := perCPU(a), perCPU(b)
+	var cpus []int
+	for cpu := range ma {
+		cpus = append(cpus, cpu)
+	}
+	sort.Ints(cpus)
+	type parting struct{ a, b Switch }
+	var order, timing *parting
+	for _, cpu := range cpus {
+		x, y := ma[cpu], mb[cpu]
+		for i := range min(len(x), len(y)) {
+			p := &parting{x[i], y[i]}
+			if x[i].T != y[i].T && (timing == nil || x[i].T < timing.a.T) {
+				timing = p
+			}
+			if x[i].Prev != y[i].Prev || x[i].Next != y[i].Next {
+				if order == nil || x[i].T < order.a.T {
+					order = p
+				}
+				break
+			}
+		}
+	}
+	what, p := "first scheduling difference", order
+	if p == nil {
+		what, p = "the same tasks in the same order; first other time", timing
+	}
+	if p == nil {
+		return fmt.Sprintf("the schedules are equal for %d switches\n", min(len(a), len(b)))
+	}
+	return fmt.Sprintf("%s:\n  seed %-3d %s\n  seed %-3d %s\n", what, seedA, p.a, seedB, p.b)
+}
