@@ -88,6 +88,9 @@ func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
 			hint = better
 		}
 	}
+	if hint == "" {
+		hint = newcomerHint(msg, h.sourceLine(pos))
+	}
 	fmt.Fprintf(w, "error: %s\n", msg)
 	h.printPlace(w, pos, "", at, 0)
 	printHint(w, hint)
@@ -122,6 +125,9 @@ func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 	}
 	if hint == "" && strings.Contains(msg, "frozen") {
 		hint = "a loaded file's globals are frozen when load() returns; keep changing state in the script that runs, or return it from a function"
+	}
+	if hint == "" {
+		hint = newcomerHint(msg, "")
 	}
 	fmt.Fprintf(w, "error: %s\n", msg)
 	stack := ee.CallStack
@@ -190,11 +196,10 @@ func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off i
 	} else {
 		fmt.Fprintf(w, "  %s:%d:%d: in %s\n", name, pos.Line, pos.Col, fn)
 	}
-	lines := h.sources[name]
-	if int(pos.Line) > len(lines) || strings.TrimSpace(lines[pos.Line-1]) == "" {
+	line := h.sourceLine(pos)
+	if strings.TrimSpace(line) == "" {
 		return
 	}
-	line := lines[pos.Line-1]
 	col := byteCol(line, int(pos.Col))
 	if at != "" {
 		if i := strings.Index(line[col:], at); i >= 0 {
@@ -204,6 +209,15 @@ func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off i
 		}
 	}
 	fmt.Fprintf(w, "%s%s\n%s%s^\n", indent, line, indent, blanks(line[:col]))
+}
+
+// sourceLine is the line at pos, "" when it is not known.
+func (h *Host) sourceLine(pos syntax.Position) string {
+	lines := h.sources[pos.Filename()]
+	if pos.Line < 1 || int(pos.Line) > len(lines) {
+		return ""
+	}
+	return lines[pos.Line-1]
 }
 
 // byteCol turns a 1-based column in runes into a byte offset.

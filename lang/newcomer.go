@@ -1,0 +1,32 @@
+package lang
+
+import (
+	"regexp"
+	"strings"
+)
+
+// newcomerHints are what somebody who knows Python writes first, and what stands in its place here: a part of the message, a
+// pattern that the line must match, and the hint.
+var newcomerHints = [...]struct {
+	msg  string
+	line *regexp.Regexp
+	hint string
+}{
+	{"got ", regexp.MustCompile(`^\s*(try\s*:|except\b|raise\b|finally\s*:)`), "Starlark has no exceptions: attempt(fn, args...) gives .ok, .value and .error, and fail(text) raises"},
+	{"got ", regexp.MustCompile(`^\s*(import|from)\b`), "load(\"file.star\", \"name\") takes names from another file"},
+	{"got ", regexp.MustCompile(`^\s*class\b`), "Starlark has no classes: struct(name = value) makes an object"},
+	{"got ", regexp.MustCompile(`\b[frb]?f["']`), "Starlark has no f-strings: sprintf(\"%d of %s\", n, name)"},
+	{"unknown conversion %", nil, "% has no widths or flags: sprintf(\"%5d %08x\", a, b) and printf have"},
+	{"format spec features not supported", nil, "format has no widths or flags: sprintf(\"%5d %08x\", a, b) has"},
+	{"got ", regexp.MustCompile(`\b(is|is not)\b`), "write == None for is None"},
+}
+
+// newcomerHint finds the hint for a message about a line; "" when there is none.
+func newcomerHint(msg, line string) string {
+	for _, h := range newcomerHints {
+		if strings.HasPrefix(msg, h.msg) && (h.line == nil || h.line.MatchString(line)) {
+			return h.hint
+		}
+	}
+	return ""
+}
