@@ -110,6 +110,7 @@ type Machine struct {
 	oopses  []*OopsRecord
 	entries *entryCounters
 	hooks   hooks
+	ticks   ticks
 	watch   *OrderWatch  // nil: nobody checks; a fork has none
 	order   []lockedWord // see order.go
 }

@@ -100,6 +100,12 @@ func (m *Machine) Run(u Until) Stop {
 		if v == nil {
 			v = m.next()
 		}
+		if m.ticked(v, u) {
+			if m.stopWhy != nil {
+				return m.takeStop(m.cpus[m.stopWhy.CPU])
+			}
+			continue
+		}
 		onlyTime := u.Time != 0 && u.Cond == nil && u.Pid == 0
 		switch {
 		case v == nil && !onlyTime:
@@ -201,6 +207,11 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 		now := v.Now()
 		if (now >= end || m.insns >= limit) && !v.CPU.InShadow() {
 			break
+		}
+		limit := min(limit, m.ticks.nextInsns())
+		if m.insns >= limit && !v.CPU.InShadow() {
+			m.tickedInsns(v)
+			continue
 		}
 		n := int64(0)
 		if now < end && m.insns < limit {
