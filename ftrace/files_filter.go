@@ -98,12 +98,7 @@ func filterText(h *Handle, b []byte) ([]byte, error) {
 			b = append(b, "#### no functions disabled ####\n"...)
 		}
 	}
-	recs := h.T.sites.recs
-	for i := range recs {
-		if hash.Has(recs[i].IP) {
-			b = append(append(b, recs[i].symbol()...), '\n')
-		}
-	}
+	b = h.T.sites.namesText(b, hash)
 	for _, m := range h.T.mods[modsOf(h)] {
 		b = append(append(append(append(b, m.fn...), ":mod:"...), m.module...), '\n')
 	}
@@ -111,6 +106,16 @@ func filterText(h *Handle, b []byte) ([]byte, error) {
 		b = h.T.commandsText(b)
 	}
 	return b, nil
+}
+
+// namesText lists the functions of a hash, a line each.
+func (s *Sites) namesText(b []byte, hash *Hash) []byte {
+	for i := range s.recs {
+		if hash.Has(s.recs[i].IP) {
+			b = append(append(b, s.recs[i].symbol()...), '\n')
+		}
+	}
+	return b
 }
 
 func availableFunctions(h *Handle, b []byte) ([]byte, error) {

@@ -13,6 +13,7 @@ func (t *Tracer) registerGates() {
 		{"function_trace_probe_call", t.sites.GateOwn},
 		{"arch_ftrace_ops_list_func", t.sites.gateList},
 		{"ftrace_graph_func", t.sites.GateOwn},
+		{"stack_trace_call", t.sites.GateOwn},
 		{"ftrace_return_to_handler", t.graph.gateReturn},
 		{"tracefs_lookup", t.fs.gateLookup},
 		{"tracefs_iterate", t.fs.gateIterate},
@@ -24,6 +25,7 @@ func (t *Tracer) registerGates() {
 		{"tracefs_mkdir", t.fs.gateMkdir},
 		{"tracefs_rmdir", t.fs.gateRmdir},
 		{"tracefs_set_enabled", t.gateSetEnabled},
+		{"tracefs_set_stack_tracer", t.gateSetStackTracer},
 	} {
 		t.m.RegisterGate(g.name, g.fn)
 	}

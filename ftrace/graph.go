@@ -226,7 +226,7 @@ func (g *graph) wants(c *kernel.VCPU, s *retStack, r *graphRet, w taskWords) boo
 	if !ok {
 		return false
 	}
-	h := t.headerOf(c, event.IDGraphEntry, w, pc)
+	h := t.headerOf(c, event.IDGraphEntry, w, pc+1) // its guard against recursion holds preemption off; an exit's does not
 	event.PutGraphEntry(d, h, r.fn, uint32(depth))
 	t.commit(c, s.task, h.PID)
 	c.Charge(costEvent)

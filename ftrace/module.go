@@ -130,7 +130,7 @@ func (t *Tracer) dropSites(a kernel.ModuleArea) {
 		return
 	}
 	s.recs = recs
-	hashes := []*Hash{t.ops.Filter, t.ops.Notrace, t.graph.function, t.graph.notrace}
+	hashes := []*Hash{t.ops.Filter, t.ops.Notrace, t.graph.function, t.graph.notrace, t.stack.ops.Filter}
 	for _, o := range s.ops {
 		hashes = append(hashes, o.Filter, o.Notrace)
 	}

@@ -132,16 +132,16 @@ func (m *Machine) isText(va uint64) bool {
 
 // stackAreas finds the stack that sp is on: the task's, the CPU's interrupt stack or one of its exception stacks.
 func (m *Machine) stackArea(v *VCPU, sp uint64) (stackArea, bool) {
-	if lo, ok := m.taskStack(v.CurrentAddr()); ok && lo <= sp && sp < lo+m.threadSize() {
-		return stackArea{name: "TASK", lo: lo, hi: lo + m.threadSize()}, true
+	if lo, ok := m.taskStack(v.CurrentAddr()); ok && lo <= sp && sp < lo+m.ThreadSize() {
+		return stackArea{name: "TASK", lo: lo, hi: lo + m.ThreadSize()}, true
 	}
 	if at := m.PerCPU("hardirq_stack_ptr", v.ID); at != 0 {
 		// The pointer is eight bytes below the end: the last word is the interrupted stack's pointer.
 		if top, err := m.U64(at); err == nil && top != 0 {
 			end := (top + 4095) &^ 4095
-			if end-m.threadSize() <= sp && sp < end {
+			if end-m.ThreadSize() <= sp && sp < end {
 				next, _ := m.U64(end - 8)
-				return stackArea{name: "IRQ", lo: end - m.threadSize(), hi: end, next: next}, true
+				return stackArea{name: "IRQ", lo: end - m.ThreadSize(), hi: end, next: next}, true
 			}
 		}
 	}
@@ -170,7 +170,8 @@ func (m *Machine) exceptionStack(v *VCPU, sp uint64) (stackArea, bool) {
 	return stackArea{}, false
 }
 
-func (m *Machine) threadSize() uint64 {
+// ThreadSize is the size of a task's stack in bytes.
+func (m *Machine) ThreadSize() uint64 {
 	if t := m.Types().Struct("thread_union"); t != nil && t.Size > 0 {
 		return uint64(t.Size)
 	}
