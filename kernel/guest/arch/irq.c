@@ -7,6 +7,7 @@
 #include "timer.h"
 #include "entry.h"
 #include "tracepoint.h"
+#include "kernel_stat.h"
 
 DEFINE_PER_CPU(void *, hardirq_stack_ptr);
 DEFINE_PER_CPU(bool, hardirq_stack_inuse);
@@ -68,6 +69,7 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_apic_timer_interrupt)
 	this_cpu_write(__irq_regs, regs);
 	ack_APIC_irq();
 	trace_local_timer_entry(LOCAL_TIMER_VECTOR);
+	inc_irq_stat(IRQ_LOC);
 	local_apic_timer_interrupt();
 	trace_local_timer_exit(LOCAL_TIMER_VECTOR);
 	this_cpu_write(__irq_regs, old_regs);
@@ -77,6 +79,7 @@ DEFINE_IDTENTRY_SYSVEC_SIMPLE(sysvec_reschedule_ipi)
 {
 	ack_APIC_irq();
 	trace_reschedule_entry(RESCHEDULE_VECTOR);
+	inc_irq_stat(IRQ_RES);
 	scheduler_ipi();
 	trace_reschedule_exit(RESCHEDULE_VECTOR);
 }
@@ -85,6 +88,7 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_call_function)
 {
 	ack_APIC_irq();
 	trace_call_function_entry(CALL_FUNCTION_VECTOR);
+	inc_irq_stat(IRQ_CAL);
 	generic_smp_call_function_interrupt();
 	trace_call_function_exit(CALL_FUNCTION_VECTOR);
 }
@@ -93,6 +97,7 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_call_function_single)
 {
 	ack_APIC_irq();
 	trace_call_function_single_entry(CALL_FUNCTION_SINGLE_VECTOR);
+	inc_irq_stat(IRQ_CAL);
 	generic_smp_call_function_single_interrupt();
 	trace_call_function_single_exit(CALL_FUNCTION_SINGLE_VECTOR);
 }
@@ -101,6 +106,7 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_irq_work)
 {
 	ack_APIC_irq();
 	trace_irq_work_entry(IRQ_WORK_VECTOR);
+	inc_irq_stat(IRQ_IWI);
 	irq_work_run();
 	trace_irq_work_exit(IRQ_WORK_VECTOR);
 	kscope_irq_work();
@@ -117,6 +123,7 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_error_interrupt)
 {
 	ack_APIC_irq();
 	trace_error_apic_entry(ERROR_APIC_VECTOR);
+	inc_irq_stat(IRQ_ERR);
 	pr_debug_apic("APIC error on CPU%d\n", smp_processor_id());
 	trace_error_apic_exit(ERROR_APIC_VECTOR);
 }
@@ -124,6 +131,7 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_error_interrupt)
 DEFINE_IDTENTRY_SYSVEC(sysvec_spurious_apic_interrupt)
 {
 	trace_spurious_apic_entry(SPURIOUS_APIC_VECTOR);
+	inc_irq_stat(IRQ_SPU);
 	pr_debug_apic("Spurious APIC interrupt on CPU#%d\n", smp_processor_id());
 	trace_spurious_apic_exit(SPURIOUS_APIC_VECTOR);
 }

@@ -6,6 +6,7 @@
 #include "fdtable.h"
 #include "security.h"
 #include "task_work.h"
+#include "workqueue.h"
 #include "sched.h"
 #include "slab.h"
 #include "mm.h"
@@ -140,9 +141,8 @@ static void ____fput(struct callback_head *work)
 	__fput(container_of(work, struct file, f_task_work));
 }
 
-/* Kernel threads have no way back to user space: a worker thread finishes their files. */
+/* Kernel threads have no way back to user space: a work finishes their files, a tick later. */
 static struct rcu_head *delayed_fput_list;
-static DECLARE_WAIT_QUEUE_HEAD(delayed_fput_wait);
 
 void flush_delayed_fput(void)
 {
@@ -154,14 +154,12 @@ void flush_delayed_fput(void)
 	}
 }
 
-static int delayed_fput(void *unused)
+static void delayed_fput(struct work_struct *unused)
 {
-	for (;;) {
-		wait_event_idle(delayed_fput_wait, READ_ONCE(delayed_fput_list));
-		flush_delayed_fput();
-	}
-	return 0;
+	flush_delayed_fput();
 }
+
+static DECLARE_DELAYED_WORK(delayed_fput_work, delayed_fput);
 
 void fput(struct file *file)
 {
@@ -180,7 +178,8 @@ void fput(struct file *file)
 		first = READ_ONCE(delayed_fput_list);
 		file->f_task_work.next = first;
 	} while (cmpxchg(&delayed_fput_list, first, &file->f_task_work) != first);
-	wake_up(&delayed_fput_wait);
+	if (!first)
+		schedule_delayed_work(&delayed_fput_work, 1);
 }
 
 /* For kernel threads that need it closed on return. */
@@ -196,10 +195,3 @@ void __init files_init(void)
 {
 	filp_cachep = kmem_cache_create("filp", sizeof(struct file), 0, SLAB_HWCACHE_ALIGN | SLAB_PANIC | SLAB_ACCOUNT, NULL);
 }
-
-static int __init delayed_fput_init(void)
-{
-	kthread_run(delayed_fput, NULL, "kworker/fput");
-	return 0;
-}
-fs_initcall(delayed_fput_init);

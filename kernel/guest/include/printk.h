@@ -25,5 +25,6 @@ int vprintk(const char *fmt, __builtin_va_list args);
 #define pr_warn(fmt, ...)	printk(KERN_WARNING pr_fmt(fmt), ##__VA_ARGS__)
 #define pr_notice(fmt, ...)	printk(KERN_NOTICE pr_fmt(fmt), ##__VA_ARGS__)
 #define pr_info(fmt, ...)	printk(KERN_INFO pr_fmt(fmt), ##__VA_ARGS__)
+#define printk_once(fmt, ...)	do { static bool __said; if (!__said) { __said = true; printk(fmt, ##__VA_ARGS__); } } while (0)
 #define pr_cont(fmt, ...)	printk(KERN_CONT fmt, ##__VA_ARGS__)
 __printf(1, 2) __noreturn void panic(const char *fmt, ...);

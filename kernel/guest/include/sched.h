@@ -13,10 +13,21 @@
 #include "pid.h"
 #include "timer.h"
 #define TASK_COMM_LEN 16
+#define MAX_RT_PRIO 100
 #define MAX_PRIO 140
 #define DEFAULT_PRIO 120
+#define NICE_TO_PRIO(nice) ((nice) + DEFAULT_PRIO)
+#define PRIO_TO_NICE(prio) ((prio) - DEFAULT_PRIO)
+#define MIN_NICE (-20)
+#define MAX_NICE 19
+#define task_nice(p) PRIO_TO_NICE((p)->static_prio)
 #define NICE_0_LOAD 1024
 #define SCHED_NORMAL 0
+#define SCHED_FIFO 1
+#define SCHED_RR 2
+#define SCHED_BATCH 3
+#define SCHED_IDLE 5
+#define SCHED_RESET_ON_FORK 0x40000000
 
 struct thread_info { unsigned long flags, syscall_work; u32 status, cpu; };
 #define TIF_NOTIFY_RESUME	1
@@ -40,6 +51,12 @@ struct sched_entity {
 	u64 nr_migrations;
 	struct cfs_rq *cfs_rq;
 	struct sched_avg avg;
+};
+struct sched_rt_entity {
+	struct list_head run_list;
+	unsigned long timeout;
+	unsigned int time_slice;		/* ticks left, SCHED_RR only */
+	unsigned short on_rq, on_list;
 };
 struct sched_class;
 struct rq;
@@ -135,6 +152,7 @@ struct task_struct {
 	unsigned int rt_priority;
 	const struct sched_class *sched_class;
 	struct sched_entity se;
+	struct sched_rt_entity rt;
 	unsigned int policy;
 	int nr_cpus_allowed;
 	cpumask_t cpus_mask;
@@ -142,7 +160,7 @@ struct task_struct {
 	struct list_head tasks;
 	struct mm_struct *mm, *active_mm;
 	int exit_state, exit_code, exit_signal;
-	unsigned int in_execve:1, in_iowait:1, sched_contributes_to_load:1;
+	unsigned int in_execve:1, in_iowait:1, sched_contributes_to_load:1, sched_reset_on_fork:1;
 	pid_t pid, tgid;
 	struct task_struct *real_parent, *parent;
 	struct list_head children, sibling;
@@ -179,6 +197,7 @@ struct task_struct {
 	const char *wchan_why;			/* what it waits for, for the deadlock report */
 };
 #define PF_IDLE		0x00000002
+#define PF_WQ_WORKER	0x00000020
 #define PF_EXITING	0x00000004
 #define PF_POSTCOREDUMP	0x00000008
 #define PF_USER_WORKER	0x00004000
@@ -249,6 +268,8 @@ void scheduler_tick(void);
 void scheduler_ipi(void);
 void sched_init(void);
 void sched_init_smp(void);
+void sched_set_stop_task(int cpu, struct task_struct *stop);
+int sched_set_fifo(struct task_struct *p);
 int sched_fork(unsigned long clone_flags, struct task_struct *p);
 void sched_cgroup_fork(struct task_struct *p);
 void sched_post_fork(struct task_struct *p);

@@ -34,6 +34,7 @@ void __wake_up_sync_key(struct wait_queue_head *q, unsigned int mode, void *key)
 #define TASK_PARKED		0x0040
 #define TASK_DEAD		0x0080
 #define TASK_WAKEKILL		0x0100
+#define TASK_WAKING		0x0200
 #define TASK_NOLOAD		0x0400
 #define TASK_NEW		0x0800
 #define TASK_STOPPED		(TASK_WAKEKILL | __TASK_STOPPED)

@@ -8,6 +8,7 @@
 #include "apic.h"
 #include "utsname.h"
 #include "rcupdate.h"
+#include "workqueue.h"
 
 extern initcall_t __initcall_start[], __initcall1_start[], __initcall_end[];
 void start_kernel(void);
@@ -47,13 +48,14 @@ static int kernel_init(void *unused)
 	set_task_comm(current, "init");
 	current->signal->flags |= SIGNAL_UNKILLABLE;
 	smp_prepare_cpus(nr_cpu_ids);
+	workqueue_init();
 	do_initcall_level(__initcall_start, __initcall1_start);
 	smp_init();
 	sched_init_smp();
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	do_initcall_level(__initcall1_start, __initcall_end);
 	pr_info("Run /init as init process\n");
-	last_pid = 99;
+	last_pid = max(last_pid, 99);	/* where there are many CPUs their threads need more */
 	kscope_boot_done();
 	for (;;) {
 		wait_event_interruptible(current->signal->wait_chldexit, !list_empty(&current->children));
@@ -91,6 +93,7 @@ void start_kernel(void)
 	trap_init();
 	ftrace_init();
 	sched_init();
+	workqueue_init_early();
 	rcu_init();
 	timekeeping_init();
 	tick_init();

@@ -19,6 +19,7 @@
 #include "smp.h"
 #include "entry.h"
 #include "tracepoint.h"
+#include "workqueue.h"
 
 void __fentry__(void);
 EXPORT_SYMBOL(__fentry__);
@@ -142,3 +143,22 @@ EXPORT_SYMBOL(param_ops_charp);
 EXPORT_SYMBOL_GPL(blocking_notifier_chain_register);
 EXPORT_SYMBOL_GPL(blocking_notifier_chain_unregister);
 EXPORT_SYMBOL_GPL(blocking_notifier_call_chain);
+/* work queues, threads of real time */
+EXPORT_SYMBOL(system_wq);
+EXPORT_SYMBOL(system_highpri_wq);
+EXPORT_SYMBOL(system_long_wq);
+EXPORT_SYMBOL(system_unbound_wq);
+EXPORT_SYMBOL(alloc_workqueue);
+EXPORT_SYMBOL(destroy_workqueue);
+EXPORT_SYMBOL(queue_work_on);
+EXPORT_SYMBOL(queue_delayed_work_on);
+EXPORT_SYMBOL(mod_delayed_work_on);
+EXPORT_SYMBOL(delayed_work_timer_fn);
+EXPORT_SYMBOL(flush_work);
+EXPORT_SYMBOL(flush_delayed_work);
+EXPORT_SYMBOL(cancel_work_sync);
+EXPORT_SYMBOL(cancel_delayed_work);
+EXPORT_SYMBOL(cancel_delayed_work_sync);
+EXPORT_SYMBOL(__flush_workqueue);
+EXPORT_SYMBOL(sched_set_fifo);
+EXPORT_SYMBOL(set_user_nice);

@@ -17,6 +17,7 @@ static DEFINE_SPINLOCK(kthread_create_lock);
 static LIST_HEAD(kthread_create_list);
 struct task_struct *kthreadd_task;
 
+/* A user thread has none. */
 static struct kthread *to_kthread(struct task_struct *k)
 {
 	return k->worker_private;
@@ -25,6 +26,12 @@ static struct kthread *to_kthread(struct task_struct *k)
 bool kthread_should_stop(void)
 {
 	return test_bit(KTHREAD_SHOULD_STOP, &to_kthread(current)->flags);
+}
+
+/* What the thread was made with. */
+void *kthread_data(struct task_struct *task)
+{
+	return to_kthread(task)->data;
 }
 
 static int kthread(void *_create)
@@ -98,6 +105,16 @@ void kthread_bind(struct task_struct *p, unsigned int cpu)
 	p->cpus_mask = *cpumask_of(cpu);
 	p->nr_cpus_allowed = 1;
 	p->flags |= PF_NO_SETAFFINITY;
+}
+
+/* Made for a CPU that need not be there yet; name holds a %u for its number. */
+struct task_struct *kthread_create_on_cpu(int (*threadfn)(void *), void *data, unsigned int cpu, const char *namefmt)
+{
+	struct task_struct *p = kthread_create_on_node(threadfn, data, -1, namefmt, cpu);
+
+	if (!IS_ERR(p))
+		kthread_bind(p, cpu);
+	return p;
 }
 
 int kthread_stop(struct task_struct *k)

@@ -6,6 +6,8 @@
 #include "apic.h"
 #include "interrupt.h"
 #include "mm.h"
+#include "smpboot.h"
+#include "workqueue.h"
 
 struct cpumask __cpu_possible_mask, __cpu_present_mask, __cpu_online_mask, __cpu_active_mask;
 atomic_t __num_online_cpus;
@@ -347,7 +349,11 @@ void __init smp_init(void)
 			continue;
 		}
 		announce_cpu(cpu);
+		smpboot_create_threads(cpu);
+		workqueue_prepare_cpu(cpu);
 		native_cpu_up(cpu, idle);
+		smpboot_unpark_threads(cpu);
+		workqueue_online_cpu(cpu);
 	}
 	if (nr_cpu_ids > 1)
 		pr_cont("\n");

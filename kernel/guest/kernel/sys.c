@@ -4,6 +4,7 @@
 #include "uaccess.h"
 #include "utsname.h"
 #include "tracepoint.h"
+#include "loadavg.h"
 
 SYSCALL_DEFINE0(getpid)
 {
@@ -204,43 +205,6 @@ SYSCALL_DEFINE3(getcpu, unsigned int *, cpup, unsigned int *, nodep, void *, unu
 	return err ? -EFAULT : 0;
 }
 
-SYSCALL_DEFINE3(sched_setaffinity, pid_t, pid, unsigned int, len, unsigned long *, user_mask)
-{
-	struct task_struct *p;
-	struct cpumask mask;
-	int ret;
-
-	if (len < sizeof(mask) || get_user(mask.bits[0], user_mask))
-		return len < sizeof(mask) ? -EINVAL : -EFAULT;
-	read_lock(&tasklist_lock);
-	p = task_or_current(pid);
-	if (p)
-		get_task_struct(p);
-	read_unlock(&tasklist_lock);
-	if (!p)
-		return -ESRCH;
-	ret = p->flags & PF_NO_SETAFFINITY ? -EINVAL : set_cpus_allowed_ptr(p, &mask);
-	put_task_struct(p);
-	return ret;
-}
-
-SYSCALL_DEFINE3(sched_getaffinity, pid_t, pid, unsigned int, len, unsigned long *, user_mask)
-{
-	struct task_struct *p;
-	unsigned long mask = 0;
-
-	if (len < sizeof(mask))
-		return -EINVAL;
-	read_lock(&tasklist_lock);
-	p = task_or_current(pid);
-	if (p)
-		mask = p->cpus_mask.bits[0] & cpu_active_mask->bits[0];
-	read_unlock(&tasklist_lock);
-	if (!p)
-		return -ESRCH;
-	return put_user(mask, user_mask) ? -EFAULT : (long)sizeof(mask);
-}
-
 #define PR_SET_NAME 15
 #define PR_GET_NAME 16
 SYSCALL_DEFINE5(prctl, int, option, unsigned long, arg2, unsigned long, arg3, unsigned long, arg4, unsigned long, arg5)
@@ -269,6 +233,7 @@ SYSCALL_DEFINE1(sysinfo, struct sysinfo_user *, info)
 		.freeram = nr_free_pages() * PAGE_SIZE, .mem_unit = 1 };
 	struct task_struct *p;
 
+	get_avenrun(v.loads, 0, 16 - FSHIFT);
 	read_lock(&tasklist_lock);
 	for_each_process(p)
 		v.procs++;

@@ -12,6 +12,7 @@
 #include "apic.h"
 #include "uaccess.h"
 #include "syscalls.h"
+#include "workqueue.h"
 
 DEFINE_PER_CPU_ALIGNED(struct rq, runqueues);
 struct task_struct *__switch_to_asm(struct task_struct *prev, struct task_struct *next);
@@ -43,10 +44,38 @@ struct rq *__task_rq_lock(struct task_struct *p)
 	for (;;) {
 		rq = task_rq(p);
 		raw_spin_lock(&rq->__lock);
-		if (likely(rq == task_rq(p)))
+		if (likely(rq == task_rq(p) && !task_on_rq_migrating(p)))
 			return rq;
 		raw_spin_unlock(&rq->__lock);
+		while (unlikely(task_on_rq_migrating(p)))
+			cpu_relax();
 	}
+}
+
+struct rq *task_rq_lock(struct task_struct *p, unsigned long *flags)
+{
+	raw_spin_lock_irqsave(&p->pi_lock, *flags);
+	return __task_rq_lock(p);
+}
+
+void task_rq_unlock(struct rq *rq, struct task_struct *p, unsigned long *flags)
+{
+	raw_spin_rq_unlock(rq);
+	raw_spin_unlock_irqrestore(&p->pi_lock, *flags);
+}
+
+/* this_rq is locked; true when it had to be dropped for a moment to take both in order. */
+int double_lock_balance(struct rq *this_rq, struct rq *busiest)
+{
+	if (likely(raw_spin_trylock(&busiest->__lock)))
+		return 0;
+	if (this_rq->cpu < busiest->cpu) {
+		raw_spin_rq_lock(busiest);
+		return 0;
+	}
+	raw_spin_rq_unlock(this_rq);
+	double_rq_lock(this_rq, busiest);
+	return 1;
 }
 
 /* Clocks of the CPUs differ by up to one slice, so a remote queue's clock may run backwards: it then stands still. */
@@ -101,14 +130,14 @@ void resched_curr(struct rq *rq)
 		trace_sched_wake_idle_without_ipi(cpu);
 }
 
-static inline void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
+inline void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
 {
 	if (!(flags & ENQUEUE_NOCLOCK))
 		update_rq_clock(rq);
 	p->sched_class->enqueue_task(rq, p, flags);
 }
 
-static inline void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
+inline void dequeue_task(struct rq *rq, struct task_struct *p, int flags)
 {
 	if (!(flags & DEQUEUE_NOCLOCK))
 		update_rq_clock(rq);
@@ -123,7 +152,7 @@ void activate_task(struct rq *rq, struct task_struct *p, int flags)
 
 void deactivate_task(struct rq *rq, struct task_struct *p, int flags)
 {
-	p->on_rq = 0;
+	p->on_rq = flags & DEQUEUE_SLEEP ? 0 : TASK_ON_RQ_MIGRATING;
 	dequeue_task(rq, p, flags);
 }
 
@@ -131,10 +160,10 @@ void check_preempt_curr(struct rq *rq, struct task_struct *p, int flags)
 {
 	if (p->sched_class == rq->curr->sched_class)
 		rq->curr->sched_class->check_preempt_curr(rq, p, flags);
-	else if (p->sched_class == &fair_sched_class)
+	else if (sched_class_above(p->sched_class, rq->curr->sched_class))
 		resched_curr(rq);
 	/* A wake-up that leads to a switch at once has read the clock: that will do. */
-	if (rq->curr->on_rq && test_tsk_thread_flag(rq->curr, TIF_NEED_RESCHED))
+	if (task_on_rq_queued(rq->curr) && test_tsk_thread_flag(rq->curr, TIF_NEED_RESCHED))
 		rq->clock_update_flags |= RQCF_REQ_SKIP;
 }
 
@@ -162,20 +191,46 @@ static noinline void __sched_fork(unsigned long clone_flags, struct task_struct 
 	p->se.nr_migrations = 0;
 	p->se.vruntime = 0;
 	RB_CLEAR_NODE(&p->se.run_node);
+	INIT_LIST_HEAD(&p->rt.run_list);
+	p->rt.timeout = 0;
+	p->rt.time_slice = sched_rr_timeslice;
+	p->rt.on_rq = p->rt.on_list = 0;
 }
 
-static void set_load_weight(struct task_struct *p)
+#define WEIGHT_IDLEPRIO 3
+
+void set_load_weight(struct task_struct *p, bool update_load)
 {
-	p->se.load.weight = sched_prio_to_weight[p->static_prio - 100];
+	if (update_load && p->sched_class == &fair_sched_class)
+		reweight_task(p);
+	else
+		p->se.load.weight = idle_policy(p->policy) ? WEIGHT_IDLEPRIO : sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+}
+
+void __setscheduler_prio(struct task_struct *p, int prio)
+{
+	p->sched_class = rt_prio(prio) ? &rt_sched_class : &fair_sched_class;
+	p->prio = prio;
 }
 
 int sched_fork(unsigned long clone_flags, struct task_struct *p)
 {
 	__sched_fork(clone_flags, p);
 	p->__state = TASK_NEW;
-	p->prio = p->normal_prio = p->static_prio;
-	p->sched_class = &fair_sched_class;
-	set_load_weight(p);
+	p->prio = current->normal_prio;
+	if (unlikely(p->sched_reset_on_fork)) {
+		if (rt_policy(p->policy)) {
+			p->policy = SCHED_NORMAL;
+			p->static_prio = NICE_TO_PRIO(0);
+			p->rt_priority = 0;
+		} else if (PRIO_TO_NICE(p->static_prio) < 0) {
+			p->static_prio = NICE_TO_PRIO(0);
+		}
+		p->prio = p->normal_prio = p->static_prio;
+		p->sched_reset_on_fork = 0;
+	}
+	__setscheduler_prio(p, p->prio);
+	set_load_weight(p, false);
 	init_entity_runnable_average(&p->se);
 	p->on_cpu = 0;
 	p->clock_floor = 0;
@@ -192,7 +247,8 @@ void sched_cgroup_fork(struct task_struct *p)
 	p->recent_used_cpu = smp_processor_id();
 	WRITE_ONCE(p->thread_info.cpu, smp_processor_id());
 	p->se.cfs_rq = &this_rq()->cfs;
-	p->sched_class->task_fork(p);
+	if (p->sched_class->task_fork)
+		p->sched_class->task_fork(p);
 	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
 }
 
@@ -200,6 +256,39 @@ void sched_cgroup_fork(struct task_struct *p)
 void sched_post_fork(struct task_struct *p)
 {
 	p->wake_cpu = task_cpu(p);
+}
+
+static noinline void do_balance_callbacks(struct rq *rq)
+{
+	struct balance_callback *head = rq->balance_callback;
+
+	rq->balance_callback = NULL;
+	while (head) {
+		struct balance_callback *next = head->next;
+		void (*func)(struct rq *) = head->func;
+
+		head->next = NULL;
+		head->func = NULL;
+		func(rq);
+		head = next;
+	}
+}
+
+static __always_inline void __balance_callbacks(struct rq *rq)
+{
+	if (unlikely(rq->balance_callback))
+		do_balance_callbacks(rq);
+}
+
+void balance_callbacks(struct rq *rq)
+{
+	if (likely(!rq->balance_callback))
+		return;
+	local_irq_disable();
+	raw_spin_rq_lock(rq);
+	do_balance_callbacks(rq);
+	raw_spin_rq_unlock(rq);
+	local_irq_enable();
 }
 
 /* The previous task is off its stack: from now on others may run it, or free it. */
@@ -212,6 +301,7 @@ static noinline struct rq *finish_task_switch(struct task_struct *prev)
 	rq->prev_mm = NULL;
 	clock_floor_now(prev);
 	smp_store_release(&prev->on_cpu, 0);
+	__balance_callbacks(rq);
 	raw_spin_unlock(&rq->__lock);
 	local_irq_enable();
 	if (mm)
@@ -255,14 +345,41 @@ static __always_inline struct rq *context_switch(struct rq *rq, struct task_stru
 	return finish_task_switch(prev);
 }
 
+/* Each class from prev's down may fetch tasks from elsewhere, until one has some. */
+static noinline void put_prev_task_balance(struct rq *rq, struct task_struct *prev)
+{
+	const struct sched_class *class;
+
+	for_class_range(class, prev->sched_class, &idle_sched_class) {
+		if (class->balance(rq, prev))
+			break;
+	}
+	put_prev_task(rq, prev);
+}
+
 static inline struct task_struct *pick_next_task(struct rq *rq, struct task_struct *prev)
 {
-	struct task_struct *p = pick_next_task_fair(rq, prev);
+	const struct sched_class *class;
+	struct task_struct *p;
 
-	if (p)
-		return p;
-	prev->sched_class->put_prev_task(rq, prev);
-	return idle_sched_class.pick_next_task(rq);
+	/* Nothing but fair tasks, nearly always: then ask that class only. */
+	if (likely(!sched_class_above(prev->sched_class, &fair_sched_class) && rq->nr_running == rq->cfs.nr_running)) {
+		p = pick_next_task_fair(rq, prev);
+		if (unlikely(p == RETRY_TASK))
+			goto restart;
+		if (p)
+			return p;
+		put_prev_task(rq, prev);
+		return idle_sched_class.pick_next_task(rq);
+	}
+restart:
+	put_prev_task_balance(rq, prev);
+	for_each_class(class) {
+		p = class->pick_next_task(rq);
+		if (p)
+			return p;
+	}
+	BUG();
 }
 
 #define SM_NONE 0
@@ -284,10 +401,14 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 	update_rq_clock(rq);
 	prev_state = READ_ONCE(prev->__state);
 	if (sched_mode != SM_PREEMPT && prev_state) {
-		if (signal_pending_state(prev_state, prev))
+		if (signal_pending_state(prev_state, prev)) {
 			WRITE_ONCE(prev->__state, TASK_RUNNING);
-		else
+		} else {
+			prev->sched_contributes_to_load = (prev_state & (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)) == TASK_UNINTERRUPTIBLE;
+			if (prev->sched_contributes_to_load)
+				rq->nr_uninterruptible++;
 			deactivate_task(rq, prev, DEQUEUE_SLEEP | DEQUEUE_NOCLOCK);
+		}
 		switch_count = &prev->nvcsw;
 	}
 	next = pick_next_task(rq, prev);
@@ -302,19 +423,35 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 		trace_sched_switch(sched_mode == SM_PREEMPT, prev, next, prev_state);
 		context_switch(rq, prev, next);
 	} else {
+		__balance_callbacks(rq);
 		raw_spin_unlock(&rq->__lock);
 		local_irq_enable();
 	}
 }
 
+/* A worker that goes to sleep makes room for another of its pool (kernel/workqueue.c). */
+static __always_inline void sched_submit_work(struct task_struct *tsk)
+{
+	if (READ_ONCE(tsk->__state) && unlikely(tsk->flags & PF_WQ_WORKER))
+		wq_worker_sleeping(tsk);
+}
+
+static __always_inline void sched_update_worker(struct task_struct *tsk)
+{
+	if (unlikely(tsk->flags & PF_WQ_WORKER))
+		wq_worker_running(tsk);
+}
+
 void __sched schedule(void)
 {
 	KSCOPE_TRUTH(schedule);
+	sched_submit_work(current);
 	do {
 		preempt_disable();
 		__schedule(SM_NONE);
 		preempt_enable_no_resched();
 	} while (need_resched());
+	sched_update_worker(current);
 }
 
 void __sched schedule_idle(void)
@@ -399,6 +536,7 @@ void scheduler_tick(void)
 	raw_spin_lock(&rq->__lock);
 	update_rq_clock(rq);
 	curr->sched_class->task_tick(rq, curr, 0);
+	calc_global_load_tick(rq);
 	raw_spin_unlock(&rq->__lock);
 	trigger_load_balance(rq);
 }
@@ -423,15 +561,13 @@ u64 task_sched_runtime(struct task_struct *p)
 	struct rq *rq;
 	u64 ns;
 
-	raw_spin_lock_irqsave(&p->pi_lock, flags);
-	rq = __task_rq_lock(p);
-	if (rq->curr == p && p->on_rq) {
+	rq = task_rq_lock(p, &flags);
+	if (task_current(rq, p) && task_on_rq_queued(p)) {
 		update_rq_clock(rq);
 		p->sched_class->update_curr(rq);
 	}
 	ns = p->se.sum_exec_runtime;
-	raw_spin_rq_unlock(rq);
-	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+	task_rq_unlock(rq, p, &flags);
 	return ns;
 }
 
@@ -450,63 +586,6 @@ unsigned long wait_task_inactive(struct task_struct *p, unsigned int state)
 	return 1;
 }
 
-static void migrate_wakeup(void *info)
-{
-	wake_up_process(info);
-}
-
-/* A running task cannot be moved: it sleeps, and the target CPU wakes it. */
-static void migrate_self(int dest_cpu)
-{
-	call_single_data_t csd = { .func = migrate_wakeup, .info = current };
-
-	while (!cpumask_test_cpu(smp_processor_id(), &current->cpus_mask)) {
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		smp_call_function_single_async(dest_cpu, &csd);
-		schedule();
-		while (READ_ONCE(csd.node.u_flags) & CSD_FLAG_LOCK)
-			cpu_relax();
-	}
-}
-
-int set_cpus_allowed_ptr(struct task_struct *p, const struct cpumask *new_mask)
-{
-	struct cpumask valid, *mask = &valid;
-	unsigned long flags;
-	struct rq *rq;
-	int ret = 0;
-
-	cpumask_and(mask, new_mask, cpu_active_mask);
-	if (cpumask_empty(mask))
-		return -EINVAL;
-	raw_spin_lock_irqsave(&p->pi_lock, flags);
-	rq = __task_rq_lock(p);
-	cpumask_and(&p->cpus_mask, new_mask, cpu_possible_mask);	/* those that come up later count too */
-	p->nr_cpus_allowed = cpumask_weight(&p->cpus_mask);
-	if (!cpumask_test_cpu(task_cpu(p), mask)) {
-		if (p->on_rq && rq->curr != p) {
-			int cpu = cpumask_first(mask);
-
-			deactivate_task(rq, p, 0);
-			set_task_cpu(p, cpu);
-			raw_spin_rq_unlock(rq);
-			rq = cpu_rq(cpu);
-			raw_spin_rq_lock(rq);
-			activate_task(rq, p, 0);
-			check_preempt_curr(rq, p, 0);
-		} else if (!p->on_rq) {
-			p->wake_cpu = cpumask_first(mask);
-		} else {
-			ret = 1;		/* running: it must move itself */
-		}
-	}
-	raw_spin_rq_unlock(rq);
-	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
-	if (ret && p == current)
-		migrate_self(cpumask_first(mask));
-	return 0;
-}
-
 void init_idle(struct task_struct *idle, int cpu)
 {
 	struct rq *rq = cpu_rq(cpu);
@@ -518,6 +597,7 @@ void init_idle(struct task_struct *idle, int cpu)
 	idle->cpus_mask = *cpumask_of(cpu);
 	idle->nr_cpus_allowed = 1;
 	idle->thread_info.cpu = idle->cpu = idle->wake_cpu = cpu;
+	idle->policy = SCHED_NORMAL;
 	rq->idle = rq->curr = idle;
 	idle->on_rq = TASK_ON_RQ_QUEUED;
 	idle->on_cpu = 1;
@@ -536,10 +616,14 @@ void __init sched_init(void)
 		rq->cpu = i;
 		rq->cfs.rq = rq;
 		init_cfs_rq(&rq->cfs);
+		init_rt_rq(&rq->rt);
+		rq->calc_load_update = LOAD_FREQ;
+		rq->online = true;
 		rq->nohz_csd.func = nohz_csd_func;
 		rq->nohz_csd.info = rq;
 	}
-	set_load_weight(&init_task);
+	set_load_weight(&init_task, false);
+	init_rt_bandwidth();
 	mmgrab(&init_mm);
 	init_idle(current, smp_processor_id());
 	init_sched_fair_class();

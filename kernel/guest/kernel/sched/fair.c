@@ -384,7 +384,9 @@ static noinline int sched_balance_newidle(struct rq *this_rq)
 {
 	if (!cpumask_test_cpu(this_rq->cpu, cpu_active_mask))
 		return 0;
-	return load_balance(this_rq);
+	load_balance(this_rq);
+	/* The lock was dropped: a real-time task may have come. */
+	return this_rq->nr_running != this_rq->cfs.nr_running ? -1 : (int)this_rq->cfs.nr_running;
 }
 
 struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev)
@@ -392,8 +394,14 @@ struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev)
 	struct cfs_rq *cfs_rq = &rq->cfs;
 	struct sched_entity *curr, *se;
 
-	if (!cfs_rq->nr_running && !sched_balance_newidle(rq))
-		return NULL;
+	if (!cfs_rq->nr_running) {
+		int new_tasks = prev ? sched_balance_newidle(rq) : 0;
+
+		if (new_tasks < 0)
+			return RETRY_TASK;
+		if (!new_tasks)
+			return NULL;
+	}
 	curr = cfs_rq->curr;
 	if (curr) {
 		if (curr->on_rq)
@@ -403,7 +411,8 @@ struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev)
 	}
 	se = pick_next_entity(cfs_rq, curr);
 	if (prev != task_of(se)) {
-		prev->sched_class->put_prev_task(rq, prev);
+		if (prev)
+			put_prev_task(rq, prev);
 		set_next_entity(cfs_rq, se);
 	}
 	return task_of(se);
@@ -416,10 +425,16 @@ static void check_preempt_wakeup(struct rq *rq, struct task_struct *p, int wake_
 
 	if (unlikely(se == pse))
 		return;
+	if (unlikely(idle_policy(rq->curr->policy)) && !idle_policy(p->policy)) {
+		resched_curr(rq);
+		return;
+	}
 	if (cfs_rq->nr_running >= sched_nr_latency && !(wake_flags & WF_FORK))
 		set_next_buddy(pse);
 	if (test_tsk_thread_flag(rq->curr, TIF_NEED_RESCHED))
 		return;
+	if (unlikely(p->policy != SCHED_NORMAL))
+		return;			/* batch and idle tasks wait for the tick */
 	update_curr(cfs_rq);
 	if (wakeup_preempt_entity(se, pse) == 1) {
 		if (!(wake_flags & WF_FORK))
@@ -483,7 +498,7 @@ static void task_fork_fair(struct task_struct *p)
 
 static void migrate_task_rq_fair(struct task_struct *p, int new_cpu)
 {
-	if (READ_ONCE(p->__state) == 0x200) {	/* TASK_WAKING: its vruntime becomes relative */
+	if (READ_ONCE(p->__state) == TASK_WAKING) {	/* its vruntime becomes relative */
 		p->se.vruntime -= p->se.cfs_rq->min_vruntime;
 		remove_entity_load_avg(p->se.cfs_rq, &p->se);
 	}
@@ -637,11 +652,102 @@ void __init init_sched_fair_class(void)
 	open_softirq(SCHED_SOFTIRQ, run_rebalance_domains);
 }
 
-const struct sched_class fair_sched_class = {
+/* Its load stands in the queue's while it sleeps or is queued, not between the two halves of a change of attributes. */
+static noinline void reweight_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, unsigned long weight)
+{
+	bool attached = se->on_rq || !task_of(se)->on_rq;
+
+	if (se->on_rq) {
+		if (cfs_rq->curr == se)
+			update_curr(cfs_rq);
+		cfs_rq->load.weight += weight - se->load.weight;
+	}
+	if (attached)
+		remove_entity_load_avg(cfs_rq, se);
+	se->load.weight = weight;
+	se->avg.load_avg = weight * se->avg.load_sum / (47742UL - 1024 + se->avg.period_contrib);
+	if (attached)
+		attach_entity_load_avg(cfs_rq, se);
+}
+
+void reweight_task(struct task_struct *p)
+{
+	unsigned long weight = idle_policy(p->policy) ? 3 : sched_prio_to_weight[p->static_prio - MAX_RT_PRIO];
+
+	reweight_entity(cfs_rq_of(&p->se), &p->se, weight);
+}
+
+/* Off the queue its vruntime is relative, as after a migration. */
+static void detach_task_cfs_rq(struct task_struct *p)
+{
+	struct cfs_rq *cfs_rq = cfs_rq_of(&p->se);
+
+	if (!p->on_rq) {
+		place_entity(cfs_rq, &p->se, 0);
+		p->se.vruntime -= cfs_rq->min_vruntime;
+		remove_entity_load_avg(cfs_rq, &p->se);
+	}
+}
+
+static void switched_from_fair(struct rq *rq, struct task_struct *p)
+{
+	detach_task_cfs_rq(p);
+}
+
+static void switched_to_fair(struct rq *rq, struct task_struct *p)
+{
+	if (!p->on_rq) {
+		struct cfs_rq *cfs_rq = cfs_rq_of(&p->se);
+
+		p->se.vruntime += cfs_rq->min_vruntime;
+		attach_entity_load_avg(cfs_rq, &p->se);
+	}
+	if (task_on_rq_queued(p)) {
+		if (task_current(rq, p))
+			resched_curr(rq);
+		else
+			check_preempt_curr(rq, p, 0);
+	}
+}
+
+static void prio_changed_fair(struct rq *rq, struct task_struct *p, int oldprio)
+{
+	if (!task_on_rq_queued(p) || rq->cfs.nr_running == 1)
+		return;
+	if (task_current(rq, p)) {
+		if (p->prio > oldprio)
+			resched_curr(rq);
+	} else {
+		check_preempt_curr(rq, p, 0);
+	}
+}
+
+static unsigned int get_rr_interval_fair(struct rq *rq, struct task_struct *task)
+{
+	return rq->cfs.load.weight ? sched_slice(cfs_rq_of(&task->se), &task->se) / TICK_NSEC : 0;
+}
+
+static int balance_fair(struct rq *rq, struct task_struct *prev)
+{
+	return rq->nr_running ? 1 : sched_balance_newidle(rq) != 0;
+}
+
+static struct task_struct *__pick_next_task_fair(struct rq *rq)
+{
+	return pick_next_task_fair(rq, NULL);
+}
+
+DEFINE_SCHED_CLASS(fair) = {
 	.enqueue_task = enqueue_task_fair,
 	.dequeue_task = dequeue_task_fair,
 	.yield_task = yield_task_fair,
 	.check_preempt_curr = check_preempt_wakeup,
+	.balance = balance_fair,
+	.pick_next_task = __pick_next_task_fair,
+	.switched_from = switched_from_fair,
+	.switched_to = switched_to_fair,
+	.prio_changed = prio_changed_fair,
+	.get_rr_interval = get_rr_interval_fair,
 	.put_prev_task = put_prev_task_fair,
 	.set_next_task = set_next_task_fair,
 	.select_task_rq = select_task_rq_fair,

@@ -97,8 +97,14 @@ static int select_task_rq_idle(struct task_struct *p, int cpu, int flags)
 	return task_cpu(p);
 }
 
-const struct sched_class idle_sched_class = {
+static int balance_idle(struct rq *rq, struct task_struct *prev)
+{
+	return 1;
+}
+
+DEFINE_SCHED_CLASS(idle) = {
 	.check_preempt_curr = check_preempt_curr_idle,
+	.balance = balance_idle,
 	.put_prev_task = put_prev_task_idle,
 	.pick_next_task = pick_next_task_idle,
 	.set_next_task = set_next_task_idle,

@@ -6,6 +6,7 @@
 #include "sched.h"
 #include "interrupt.h"
 #include "mm.h"
+#include "loadavg.h"
 
 struct cfs_rq {
 	struct load_weight load;
@@ -16,6 +17,20 @@ struct cfs_rq {
 	struct rq *rq;
 	struct sched_avg avg;
 };
+/* The real-time queues, one for each priority (0 is the highest); bit n of bitmap: queue[n] is not empty. */
+struct rt_prio_array {
+	unsigned long bitmap[2];		/* MAX_RT_PRIO bits, and one that is always set */
+	struct list_head queue[MAX_RT_PRIO];
+};
+struct rt_rq {
+	struct rt_prio_array active;
+	unsigned int rt_nr_running, rr_nr_running;
+	struct { int curr; } highest_prio;	/* of the runnable tasks, MAX_RT_PRIO - 1 + 1 when there is none */
+	bool overloaded;			/* more than one task: others may pull */
+	int rt_queued, rt_throttled;
+	u64 rt_time, rt_runtime;		/* used of this period, allowed in it */
+};
+struct balance_callback { struct balance_callback *next; void (*func)(struct rq *rq); };
 struct rq {
 	raw_spinlock_t __lock;
 	unsigned int nr_running;
@@ -25,9 +40,13 @@ struct rq {
 	unsigned int clock_update_flags;	/* RQCF_* */
 	u64 clock, clock_task, clock_idle;
 	struct cfs_rq cfs;
-	struct task_struct *curr, *idle;
+	struct rt_rq rt;
+	struct task_struct *curr, *idle, *stop;
+	struct balance_callback *balance_callback;	/* to be done before the lock is dropped */
 	struct mm_struct *prev_mm;
 	unsigned int ttwu_pending, ttwu_count, sched_count, nr_uninterruptible;
+	unsigned long calc_load_update;
+	long calc_load_active;
 	u64 next_balance;
 	unsigned long nohz_balance;
 	call_single_data_t nohz_csd;
@@ -44,13 +63,24 @@ DECLARE_PER_CPU(struct rq, runqueues);
 #define RQCF_REQ_SKIP	1	/* the next __schedule() need not read the clock again */
 #define RQCF_ACT_SKIP	2	/* this one need not */
 #define TASK_ON_RQ_QUEUED 1
+#define TASK_ON_RQ_MIGRATING 2
+#define task_on_rq_queued(p)	((p)->on_rq == TASK_ON_RQ_QUEUED)
+#define task_on_rq_migrating(p)	(READ_ONCE((p)->on_rq) == TASK_ON_RQ_MIGRATING)
+#define task_current(rq, p)	((rq)->curr == (p))
 #define DEQUEUE_SLEEP	1
+#define DEQUEUE_SAVE	2	/* to be enqueued again at once, with other attributes */
+#define DEQUEUE_MOVE	4	/* may change its place among its equals */
 #define ENQUEUE_WAKEUP	1
+#define ENQUEUE_RESTORE	2
+#define ENQUEUE_MOVE	4
+#define ENQUEUE_HEAD	0x10
 #define ENQUEUE_INITIAL	0x80
 #define ENQUEUE_MIGRATED 0x40
 #define ENQUEUE_NOCLOCK	8
 #define DEQUEUE_NOCLOCK	8
 
+#define RETRY_TASK	((void *)-1UL)
+/* In the order of rank, highest first: vmlinux.lds puts stop, rt, fair and idle one after the other. */
 struct sched_class {
 	void (*enqueue_task)(struct rq *rq, struct task_struct *p, int flags);
 	void (*dequeue_task)(struct rq *rq, struct task_struct *p, int flags);
@@ -65,8 +95,35 @@ struct sched_class {
 	void (*task_fork)(struct task_struct *p);
 	void (*update_curr)(struct rq *rq);
 	void (*task_dead)(struct task_struct *p);
+	int (*balance)(struct rq *rq, struct task_struct *prev);
+	void (*task_woken)(struct rq *rq, struct task_struct *p);
+	void (*switched_from)(struct rq *rq, struct task_struct *p);
+	void (*switched_to)(struct rq *rq, struct task_struct *p);
+	void (*prio_changed)(struct rq *rq, struct task_struct *p, int oldprio);
+	unsigned int (*get_rr_interval)(struct rq *rq, struct task_struct *p);
 };
-extern const struct sched_class fair_sched_class, idle_sched_class;
+#define DEFINE_SCHED_CLASS(name) \
+	const struct sched_class name##_sched_class __aligned(8) __section("__" #name "_sched_class")
+extern const struct sched_class stop_sched_class, rt_sched_class, fair_sched_class, idle_sched_class;
+extern const struct sched_class __sched_class_highest[], __sched_class_lowest[];
+#define for_class_range(class, from, to) for (class = (from); class < (to); class++)
+#define for_each_class(class)	for_class_range(class, __sched_class_highest, __sched_class_lowest)
+#define sched_class_above(a, b)	((a) < (b))
+static __always_inline int rt_prio(int prio) { return prio < MAX_RT_PRIO; }
+static __always_inline int rt_task(struct task_struct *p) { return rt_prio(p->prio); }
+static __always_inline int rt_policy(int policy) { return policy == SCHED_FIFO || policy == SCHED_RR; }
+static __always_inline int fair_policy(int policy) { return policy == SCHED_NORMAL || policy == SCHED_BATCH; }
+#define idle_policy(policy)	((policy) == SCHED_IDLE)
+static __always_inline void put_prev_task(struct rq *rq, struct task_struct *prev) { prev->sched_class->put_prev_task(rq, prev); }
+static __always_inline void set_next_task(struct rq *rq, struct task_struct *next) { next->sched_class->set_next_task(rq, next, false); }
+static __always_inline void queue_balance_callback(struct rq *rq, struct balance_callback *head, void (*func)(struct rq *))
+{
+	if (head->func)
+		return;				/* is queued */
+	head->func = func;
+	head->next = rq->balance_callback;
+	rq->balance_callback = head;
+}
 extern const int sched_prio_to_weight[40];
 
 void update_rq_clock(struct rq *rq);
@@ -85,6 +142,20 @@ void double_rq_lock(struct rq *rq1, struct rq *rq2);
 void trigger_load_balance(struct rq *rq);
 void nohz_csd_func(void *info);
 void init_sched_fair_class(void);
+void init_rt_rq(struct rt_rq *rt_rq);
+void init_rt_bandwidth(void);
+extern unsigned int sysctl_sched_rt_period;
+extern int sysctl_sched_rt_runtime, sched_rr_timeslice;
+void balance_callbacks(struct rq *rq);
+void set_load_weight(struct task_struct *p, bool update_load);
+void reweight_task(struct task_struct *p);
+struct rq *task_rq_lock(struct task_struct *p, unsigned long *flags);
+void task_rq_unlock(struct rq *rq, struct task_struct *p, unsigned long *flags);
+int double_lock_balance(struct rq *this_rq, struct rq *busiest);
+void __setscheduler_prio(struct task_struct *p, int prio);
+void enqueue_task(struct rq *rq, struct task_struct *p, int flags);
+void dequeue_task(struct rq *rq, struct task_struct *p, int flags);
+int sched_setscheduler_nocheck(struct task_struct *p, int policy, int priority);
 int __update_load_avg_se(u64 now, struct cfs_rq *cfs_rq, struct sched_entity *se);
 int __update_load_avg_cfs_rq(u64 now, struct cfs_rq *cfs_rq);
 void init_entity_runnable_average(struct sched_entity *se);

@@ -17,7 +17,7 @@ static noinline int select_fallback_rq(struct task_struct *p)
 
 static inline int select_task_rq(struct task_struct *p, int cpu, int wake_flags)
 {
-	if (p->nr_cpus_allowed > 1)
+	if (p->nr_cpus_allowed > 1 && p->sched_class->select_task_rq)
 		cpu = p->sched_class->select_task_rq(p, cpu, wake_flags);
 	else
 		cpu = cpumask_first(&p->cpus_mask);
@@ -31,12 +31,16 @@ static noinline void ttwu_do_wakeup(struct rq *rq, struct task_struct *p, int wa
 	check_preempt_curr(rq, p, wake_flags);
 	WRITE_ONCE(p->__state, TASK_RUNNING);
 	trace_sched_wakeup(p);
+	if (p->sched_class->task_woken)
+		p->sched_class->task_woken(rq, p);
 }
 
 static noinline void ttwu_do_activate(struct rq *rq, struct task_struct *p, int wake_flags)
 {
 	int en_flags = ENQUEUE_WAKEUP | ENQUEUE_NOCLOCK;
 
+	if (p->sched_contributes_to_load)
+		rq->nr_uninterruptible--;
 	if (wake_flags & WF_MIGRATED)
 		en_flags |= ENQUEUE_MIGRATED;
 	activate_task(rq, p, en_flags);
@@ -49,7 +53,7 @@ static int ttwu_runnable(struct task_struct *p, int wake_flags)
 	struct rq *rq = __task_rq_lock(p);
 	int ret = 0;
 
-	if (p->on_rq) {
+	if (task_on_rq_queued(p)) {
 		update_rq_clock(rq);
 		ttwu_do_wakeup(rq, p, wake_flags);
 		ret = 1;
@@ -147,7 +151,7 @@ int try_to_wake_up(struct task_struct *p, unsigned int state, int wake_flags)
 	clock_floor_now(p);
 	if (READ_ONCE(p->on_rq) && ttwu_runnable(p, wake_flags))
 		goto unlock;
-	WRITE_ONCE(p->__state, 0x200);		/* TASK_WAKING */
+	WRITE_ONCE(p->__state, TASK_WAKING);
 	/* Still leaving its CPU, which then has nothing else to do: leave it to that CPU. */
 	if (smp_load_acquire(&p->on_cpu) && ttwu_queue_wakelist(p, task_cpu(p), wake_flags))
 		goto unlock;
@@ -192,6 +196,8 @@ void wake_up_new_task(struct task_struct *p)
 	activate_task(rq, p, ENQUEUE_NOCLOCK | ENQUEUE_INITIAL);
 	trace_sched_wakeup_new(p);
 	check_preempt_curr(rq, p, WF_FORK);
+	if (p->sched_class->task_woken)
+		p->sched_class->task_woken(rq, p);
 	raw_spin_rq_unlock(rq);
 	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
 }

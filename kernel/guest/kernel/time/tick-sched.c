@@ -8,6 +8,7 @@
 #include "apic.h"
 #include "rcupdate.h"
 #include "tracepoint.h"
+#include "loadavg.h"
 
 struct tick_sched {
 	struct hrtimer sched_timer;
@@ -34,6 +35,7 @@ static noinline void tick_do_update_jiffies64(ktime_t now)
 
 		WRITE_ONCE(last_jiffies_update, last_jiffies_update + ticks * TICK_NSEC);
 		jiffies += ticks;
+		calc_global_load();
 		update_wall_time();
 	}
 	raw_spin_unlock(&jiffies_lock);
@@ -106,6 +108,8 @@ static noinline void tick_nohz_stop_tick(struct tick_sched *ts)
 	if (!ts->tick_stopped)
 		trace_tick_stop(1, 0);
 	ts->next_timer = expires;
+	if (!ts->tick_stopped)
+		calc_load_nohz_start();
 	ts->tick_stopped = true;
 	ts->last_tick = ts->sched_timer.node.expires;
 	ts->idle_sleeps++;
@@ -137,6 +141,7 @@ void tick_nohz_idle_enter(void)
 static noinline void tick_nohz_restart_sched_tick(struct tick_sched *ts, ktime_t now)
 {
 	tick_do_update_jiffies64(now);
+	calc_load_nohz_stop();
 	ts->tick_stopped = false;
 	hrtimer_cancel(&ts->sched_timer);
 	ts->sched_timer.node.expires = ts->last_tick;
