@@ -173,6 +173,8 @@ struct task_struct {
 	void *worker_private;			/* kthread's struct kthread */
 	u64 utime, stime;
 	unsigned long nvcsw, nivcsw;
+	unsigned long rcu_tasks_nvcsw;		/* at the start of the grace period that waits for it: kernel/rcu_tasks.c */
+	bool rcu_tasks_holdout;
 	u64 start_time, start_boottime;
 	u64 acct_timexpd, acct_rss_mem1, acct_vm_mem1;
 	long rss_delta;				/* pages mapped that mm->rss does not know yet */
@@ -283,6 +285,8 @@ __noreturn void do_task_dead(void);
 void cpu_startup_entry(void);
 u64 task_sched_runtime(struct task_struct *p);
 #define cond_resched() __cond_resched()
+/* For loops that never sleep: synchronize_rcu_tasks() need not wait for them. */
+#define cond_resched_tasks_rcu_qs() do { WRITE_ONCE(current->rcu_tasks_holdout, false); cond_resched(); } while (0)
 #define WF_EXEC 2
 #define WF_FORK 4
 #define WF_TTWU 8
