@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 // LogLine is one printk record.
@@ -22,6 +23,18 @@ func (l LogLine) String() string {
 type console struct {
 	lines []LogLine
 	out   io.Writer
+	watch []*logWatch // of this machine alone
+}
+
+type logWatch struct{ fn func(v *VCPU, l LogLine) }
+
+// OnLog has fn called for each later printk record, on the CPU that prints it, until remove is called.
+func (m *Machine) OnLog(fn func(v *VCPU, l LogLine)) (remove func()) {
+	w := &logWatch{fn}
+	m.log.watch = append(slices.Clone(m.log.watch), w)
+	return func() {
+		m.log.watch = slices.DeleteFunc(slices.Clone(m.log.watch), func(x *logWatch) bool { return x == w })
+	}
 }
 
 func (c *console) fork() console { return console{lines: c.lines[:len(c.lines):len(c.lines)]} }
@@ -49,5 +62,8 @@ func (m *Machine) Log(v *VCPU, level int, text string) {
 	m.log.lines = append(m.log.lines, l)
 	if m.log.out != nil {
 		fmt.Fprintln(m.log.out, l)
+	}
+	for _, w := range m.log.watch {
+		w.fn(v, l)
 	}
 }

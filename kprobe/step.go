@@ -19,7 +19,8 @@ type Hit struct {
 // hit is a CPU's Hit, used again and again: a Hit is good only while its handler runs.
 type hit struct {
 	Hit
-	regs Regs
+	regs  Regs
+	place Probe // of HitAt
 }
 
 // newHit prepares the Hit of c's CPU. mem is a struct pt_regs in guest memory, 0: the CPU's own registers are meant.
