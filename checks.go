@@ -15,7 +15,15 @@ type machineCheck struct {
 }
 
 // machineChecks are the invariants.
-func machineChecks() []machineCheck { return nil }
+func machineChecks() []machineCheck {
+	return []machineCheck{{"order", func(m *kernel.Machine) func() error {
+		w, err := m.WatchOrder()
+		if err != nil {
+			return func() error { return err }
+		}
+		return w.Err
+	}}}
+}
 
 // checks are the checks of one golden's machines.
 type checks struct{ asked []func() error }
