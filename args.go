@@ -22,6 +22,7 @@ type options struct {
 	maxSteps uint64
 	eval     string
 	echo     bool
+	color    string // "auto", "always" or "never"
 	update   lang.Update
 	filter   *regexp.Regexp
 	seeds    int
@@ -75,6 +76,13 @@ func newFlags(o *options) *flag.FlagSet {
 	f.StringVar(&o.eval, "e", "", "evaluate `EXPR` and print its value")
 	f.Func("i", "run `FILE`, then start a session with its globals", func(s string) error {
 		o.files = append(o.files, s)
+		return nil
+	})
+	o.color = "auto"
+	f.Func("color", "`WHEN` to colour traces: auto (on a terminal without NO_COLOR), always or never", func(s string) error {
+		if o.color = s; s != "auto" && s != "always" && s != "never" {
+			return errors.New("want auto, always or never")
+		}
 		return nil
 	})
 	f.BoolVar(&o.echo, "echo", false, "print the statements of a session that is no terminal")

@@ -129,12 +129,13 @@ func (p *program) runGolden(r *lang.GoldenRun) int {
 			return lang.ExitOK
 		}
 	case ".in":
-		h := p.host(r.Out, dir)
+		out := &lang.Sink{W: r.Out}
+		h := p.host(out, dir)
 		in, err := os.Open(r.Path)
 		if err != nil {
 			return h.Report(r.Out, err)
 		}
-		s := &lang.Session{Host: h, In: in, Out: r.Out, Echo: true}
+		s := &lang.Session{Host: h, In: in, Out: out, Echo: true}
 		return s.Run()
 	}
 	return runFile(p.host(r.Out, dir), r.Path, r.Out)

@@ -72,6 +72,7 @@ type program struct {
 	snaps          *kernel.Snapshots
 	dir            string                  // that files are shown relative to; "" shows them as given
 	booted         func(m *kernel.Machine) // told of each machine; may be nil
+	begin          func()                  // called before each statement of a session; may be nil
 }
 
 // host builds everything for one script or session: the machine's maker, the modules on top of it, the language on top of
@@ -120,10 +121,14 @@ func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
 func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
 	defer out.Flush()
-	h := p.host(out, p.dir)
+	sink := &lang.Sink{W: out}
 	if isTerminal(p.stdout) {
-		h = p.host(p.stdout, p.dir)
+		sink.W = p.stdout
 	}
+	sink.W = p.coloured(sink.W, p.stdout)
+	end := p.showProgress(sink)
+	defer end()
+	h := p.host(sink, p.dir)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
@@ -134,9 +139,30 @@ func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 		}
 	}()
 	return fn(h, writerFunc(func(b []byte) (int, error) {
+		end()
 		out.Flush()
-		return p.stderr.Write(b)
+		return p.coloured(p.stderr, p.stderr).Write(b)
 	}))
+}
+
+// coloured wraps w in colours when they are wanted; to is where it ends up.
+func (p *program) coloured(w, to io.Writer) io.Writer {
+	if p.opts.color == "always" || p.opts.color != "never" && isTerminal(to) && os.Getenv("NO_COLOR") == "" {
+		return &lang.Colour{W: w}
+	}
+	return w
+}
+
+// showProgress begins to show the progress of long runs when a person watches; end takes it off the screen.
+func (p *program) showProgress(sink *lang.Sink) (end func()) {
+	if !isTerminal(p.stdout) || !isTerminal(p.stderr) {
+		return func() {}
+	}
+	bar := &progress{out: p.stderr}
+	bar.begin()
+	p.booted, p.begin = bar.watch, bar.begin
+	sink.Before = bar.clear
+	return bar.clear
 }
 
 // runFile runs a script: Starlark, or x.sh in the guest's shell, whose exit status is then the result.
@@ -196,8 +222,10 @@ func (p *program) session() int {
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
 	tty := isTerminal(p.stdin) && isTerminal(p.stdout)
+	sink := &lang.Sink{W: p.coloured(p.stdout, p.stdout)}
+	end := p.showProgress(sink)
 	s := &lang.Session{
-		Host: p.host(p.stdout, p.dir), In: p.stdin, Out: p.stdout, Tty: tty, Raw: true, Echo: p.opts.echo,
+		Host: p.host(sink, p.dir), In: p.stdin, Out: sink, Term: p.stdout, Begin: p.begin, End: end, Tty: tty, Raw: true, Echo: p.opts.echo,
 		Banner: p.banner(), History: lang.HistoryPath(os.Getenv), Signals: signals,
 	}
 	return s.Run(p.opts.files...)

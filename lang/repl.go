@@ -17,6 +17,9 @@ type Session struct {
 	Host    *Host
 	In      io.ReadCloser
 	Out     io.Writer        // results and errors
+	Term    io.Writer        // the line editor's screen; nil: Out
+	Begin   func()           // called before each statement; may be nil
+	End     func()           // called behind each; may be nil
 	Tty     bool             // In is a terminal: prompts, banner, history, completion
 	Raw     bool             // false leaves the terminal's mode alone: In is not the process's own terminal
 	Echo    bool             // without a terminal, print prompts and lines too, so that a session file is a golden
@@ -104,8 +107,12 @@ func (s *Session) open() error {
 		return nil
 	}
 	s.hist = openHistory(s.History)
+	screen := s.Term
+	if screen == nil {
+		screen = s.Out
+	}
 	cfg := &readline.Config{
-		Stdin: s.In, Stdout: s.Out, Stderr: s.Out,
+		Stdin: s.In, Stdout: screen, Stderr: screen,
 		HistoryLimit:           historyMax,
 		DisableAutoSaveHistory: true,
 		AutoComplete:           completer{s},
@@ -167,6 +174,8 @@ func (s *Session) statement() (string, error) {
 	}
 	if text := strings.TrimSpace(src); text == "" || text[0] == '#' {
 		return "", nil
+	} else if text[0] == '%' {
+		return src, nil // a command has one line
 	}
 	for !complete(src) {
 		line, err := s.next(promptMore)
@@ -237,13 +246,22 @@ func (s *Session) run(src string) {
 			}
 		}
 	}()
+	if s.Begin != nil {
+		s.Begin()
+	}
 	s.report(s.eval(src))
+	if s.End != nil {
+		s.End()
+	}
 	close(done)
 	<-stopped
 }
 
 // eval evaluates one statement, keeps an expression's value as _ and shows it.
 func (s *Session) eval(src string) error {
+	if strings.HasPrefix(strings.TrimSpace(src), "%") {
+		return s.command(src)
+	}
 	if name, ok := strings.CutSuffix(strings.TrimSpace(src), "?"); ok && name != "" && !strings.ContainsAny(name, "\"'#") {
 		return s.question(name)
 	}
@@ -268,7 +286,30 @@ func show(w io.Writer, v starlark.Value) {
 		fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))
 		return
 	}
+	if list, ok := v.(*starlark.List); ok && ofObjects(list) {
+		fmt.Fprintln(w, "[")
+		for i := range list.Len() {
+			fmt.Fprintf(w, "  %s,\n", strings.ReplaceAll(list.Index(i).String(), "\n", "\n  "))
+		}
+		fmt.Fprintln(w, "]")
+		return
+	}
 	fmt.Fprintln(w, v)
+}
+
+// ofObjects tells that a list reads better with one value in each line: it has several, which are no plain data, and is long.
+func ofObjects(list *starlark.List) bool {
+	const width = 100
+	if list.Len() < 2 {
+		return false
+	}
+	for i := range list.Len() {
+		switch list.Index(i).(type) {
+		case starlark.String, starlark.Int, starlark.Float, starlark.Bool, starlark.NoneType, starlark.Bytes:
+			return false
+		}
+	}
+	return len(list.String()) > width
 }
 
 // question is x?: help for a documented name, else for the value of x.
@@ -299,6 +340,15 @@ type completer struct{ s *Session }
 
 func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 	before := strings.ReplaceAll(string(line[:pos]), joint, "\n")
+	if name, ok := strings.CutPrefix(before, "%"); ok && !strings.Contains(name, " ") {
+		var rest [][]rune
+		for _, n := range commandNames(c.s.globals) {
+			if tail, ok := strings.CutPrefix(n, name); ok {
+				rest = append(rest, []rune(tail+" "))
+			}
+		}
+		return rest, len([]rune(name))
+	}
 	names, replace := c.s.Host.Complete(before, c.s.globals)
 	var rest [][]rune
 	for _, name := range names {
