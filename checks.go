@@ -26,11 +26,14 @@ func machineChecks() []machineCheck {
 }
 
 // checks are the checks of one golden's machines.
-type checks struct{ asked []func() error }
+type checks struct {
+	rows  []machineCheck
+	asked []func() error
+}
 
 // watch puts a machine under all checks.
 func (c *checks) watch(m *kernel.Machine) {
-	for _, mc := range machineChecks() {
+	for _, mc := range c.rows {
 		verdict := mc.watch(m)
 		c.asked = append(c.asked, func() error {
 			if err := verdict(); err != nil {

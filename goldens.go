@@ -102,7 +102,7 @@ func (p *program) under(pin lang.Pin) *program {
 // golden runs one golden from scratch; its errors are part of its output.
 func (p *program) golden(r *lang.GoldenRun) int {
 	b := p.under(r.Pin)
-	checks, rec := new(checks), &recorder{schedules: map[uint64][]lang.Switch{}}
+	checks, rec := &checks{rows: p.checks}, &recorder{schedules: map[uint64][]lang.Switch{}}
 	b.booted = func(m *kernel.Machine) {
 		checks.watch(m)
 		if r.Record {
@@ -167,7 +167,7 @@ func (p *program) command(c *lang.Command) int {
 	if image == nil {
 		image = p.opts.machine.Image
 	}
-	checks := new(checks)
+	checks := &checks{rows: p.checks}
 	b := &program{opts: opts, stdin: stdin, stdout: &c.Stdout, stderr: &c.Stderr, snaps: p.snaps, dir: c.Dir, booted: checks.watch}
 	b.opts.machine.Image = image
 	if b.opts.given = given; opts.command == "test" {

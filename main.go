@@ -33,7 +33,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "kscope: %v\n", err)
 		return lang.ExitUsage
 	}
-	p := &program{opts: opts, stdin: stdin, stdout: stdout, stderr: stderr, snaps: new(kernel.Snapshots)}
+	p := &program{opts: opts, stdin: stdin, stdout: stdout, stderr: stderr, snaps: new(kernel.Snapshots), checks: machineChecks()}
 	return p.dispatch()
 }
 
@@ -72,6 +72,7 @@ type program struct {
 	snaps          *kernel.Snapshots
 	dir            string                  // that files are shown relative to; "" shows them as given
 	booted         func(m *kernel.Machine) // told of each machine; may be nil
+	checks         []machineCheck          // of each golden's machines
 	begin          func()                  // called before each statement of a session; may be nil
 }
 
