@@ -20,13 +20,15 @@ type TraceEvent struct {
 	depth uint32      // preempt count that the tracepoint adds in the event's flags
 	users []*eventUse // tracers that have it on, in order of switching on
 	files []File      // its rows, the same in every tracer
+
+	listeners []*listener
 }
 
 // Key is SYSTEM:NAME.
 func (ev *TraceEvent) Key() string { return ev.System + ":" + ev.Name }
 
-// Used says whether a tracer has it on.
-func (ev *TraceEvent) Used() bool { return len(ev.users) > 0 }
+// Used says whether a tracer has it on, or somebody listens.
+func (ev *TraceEvent) Used() bool { return len(ev.users) > 0 || len(ev.listeners) > 0 }
 
 // eventUse is an event in one tracer.
 type eventUse struct {
@@ -205,7 +207,7 @@ func (u *eventUse) arm() error {
 	if on {
 		users = append(users, u)
 	}
-	if used := ev.Used(); ev.Switch != nil && used != (len(users) > 0) {
+	if used := ev.Used(); ev.Switch != nil && used != (len(users) > 0 || len(ev.listeners) > 0) {
 		if err := ev.Switch(!used); err != nil {
 			return err
 		}
@@ -225,6 +227,9 @@ func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 		if !u.asleep {
 			u.fire(c, n, fill)
 		}
+	}
+	if len(ev.listeners) > 0 {
+		ev.hear(c, n, fill)
 	}
 }
 

@@ -59,7 +59,7 @@ func (n *Tracer) copyOwn(t *Tracer) {
 	}
 	n.mods = [2][]pendingMod{slices.Clone(t.mods[0]), slices.Clone(t.mods[1])}
 	n.errs, n.pids, n.eventPids = t.errs.fork(), t.pids.fork(), t.eventPids.fork()
-	n.lost = nil
+	n.lost, n.losses = nil, nil
 }
 
 // root is the tracer that instances belong to: the one of the machine.
