@@ -68,6 +68,9 @@ func (m *Machine) stopNow(why Reason, text string) {
 	v.CPU.RequestStop()
 }
 
+// Dead tells that the guest has panicked: nothing can be asked of it any more.
+func (m *Machine) Dead() bool { return m.dead != nil }
+
 const never = ^uint64(0)
 
 // Slices: 1 to maxSlice ns, uniformly, so about 500 ns in the mean and never more than 1 us (design.md section 2).
@@ -202,7 +205,8 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 	if stopTime != 0 && end > stopTime {
 		end = stopTime
 	}
-	for m.stopWhy == nil {
+	// A handler's stop waits until the CPU has left shadow text: whoever looks finds it in code of the guest.
+	for m.stopWhy == nil || m.stopWhy.Reason == StopVerdict && v.CPU.InShadow() {
 		v.apic.advance(v)
 		now := v.Now()
 		if (now >= end || m.insns >= limit) && !v.CPU.InShadow() {
@@ -214,7 +218,7 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 			continue
 		}
 		n := int64(0)
-		if now < end && m.insns < limit {
+		if now < end && m.insns < limit && m.stopWhy == nil {
 			n = int64(min(end, max(v.apic.nextDue(), now+1)) - now)
 			n = min(n, int64(min(limit-m.insns, 1<<40)))
 		}
