@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kscope/ftrace/event"
+	"kscope/kernel"
 )
 
 // files is the tracefs table, in order of path. Modes, texts and errnos are Linux 6.1's (oracle: k-listing, a-function,
@@ -29,6 +30,8 @@ var files = [...]File{
 	{Path: "events/header_event", Mode: 0o440, Text: constText(event.HeaderEvent), Doc: "format of an event's header in a ring page"},
 	{Path: "events/header_page", Mode: 0o440, Text: constText(event.HeaderPage), Doc: "format of a ring page's header"},
 	{Path: "free_buffer", Mode: 0o200, Write: accept, Close: closeFree, Doc: "when it is closed the rings shrink to the least"},
+	{Path: "function_profile_enabled", Top: true, Mode: 0o640, Text: profileEnabledText, Write: writeProfileEnabled,
+		Doc: "whether the function profiler counts hits and times into trace_stat/: 0 or 1; not while function_graph is on"},
 	{Path: "max_graph_depth", Top: true, Mode: 0o640, Text: graphDepthText, Write: writeGraphDepth, Doc: "how deep function_graph looks; 0: all"},
 	{Path: "options/*", Mode: 0o640, Each: optionNames, Text: optionText, Write: writeOption, Doc: "one option: 0 or 1",
 		Partial: "options of what is not there yet keep their state: EINVAL"},
@@ -75,6 +78,7 @@ var files = [...]File{
 		Partial: "options of what is not there yet keep their state: EINVAL"},
 	{Path: "trace_pipe", Mode: 0o440, Open: openPipe, Read: readPipe, Ready: pipeReady, Close: closePipe,
 		Doc: "the events, as text, each read once; a read waits for the next event"},
+	{Path: "trace_stat/*", Top: true, Mode: 0o640, Each: statNames, Text: profileStat, Write: refuse, Doc: "hits and times of functions on this CPU, the longest first"},
 	{Path: "tracing_cpumask", Mode: 0o640, Text: cpumaskText, Write: writeCpumask, Doc: "CPUs that are traced, as a hexadecimal mask"},
 	{Path: "tracing_max_latency", Mode: 0o640, Text: maxLatencyText, Write: writeMaxLatency, Doc: "longest latency seen, in microseconds",
 		Partial: "kept only: there is no latency tracer"},
@@ -90,9 +94,19 @@ func constText(s string) func(h *Handle, b []byte) ([]byte, error) {
 // accept takes any write for nothing, as tracing_write_stub does: what matters was done at open.
 func accept(_ *Handle, p []byte) (int, error) { return len(p), nil }
 
+// refuse is a file that could be written to by its mode and has no write: vfs_write's EINVAL.
+func refuse(*Handle, []byte) (int, error) { return 0, kernel.EINVAL }
+
 func cpuNames(t *Tracer) (names []string) {
 	for i := range t.cpu {
 		names = append(names, fmt.Sprintf("cpu%d", i))
+	}
+	return names
+}
+
+func statNames(t *Tracer) (names []string) {
+	for i := range t.cpu {
+		names = append(names, fmt.Sprintf("function%d", i))
 	}
 	return names
 }

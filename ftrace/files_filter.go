@@ -76,15 +76,25 @@ func closeFilter(h *Handle) error {
 	return h.T.shareFilter(h.File.Path)
 }
 
-// shareFilter gives function_graph the function tracer's hashes (global_ops has them for both) and patches.
+// shareFilter gives function_graph and the profiler the function tracer's hashes (global_ops has them for both) and patches.
 func (t *Tracer) shareFilter(by string) error {
-	if t.top == nil {
-		t.graph.ops.Filter, t.graph.ops.Notrace = t.ops.Filter, t.ops.Notrace
+	used := t.ops.Registered()
+	for _, u := range t.graphers() {
+		u.ops.Filter, u.ops.Notrace = t.ops.Filter, t.ops.Notrace
+		used = used || u.ops.Registered()
 	}
-	if !t.ops.Registered() && !t.graph.ops.Registered() {
+	if !used {
 		return nil
 	}
 	return t.sites.Update(by)
+}
+
+// graphers are the users of the shadow stacks that share this tracer's filters.
+func (t *Tracer) graphers() []*graphUser {
+	if t.top != nil {
+		return []*graphUser{t.grapher}
+	}
+	return []*graphUser{t.grapher, t.prof.user}
 }
 
 // filterText lists the functions in the order of their addresses, whatever the order in which they were written.

@@ -71,7 +71,9 @@ func someTracer(cpus int) *Tracer {
 		irqEntry: func(addr uint64) bool { return addr == 0x77 },
 		release:  func() string { return "6.1.0-57-cloud-amd64" },
 	}
-	t.graph = &graph{t: t, ops: &Ops{Name: "function_graph", Gate: "ftrace_graph_func"}, tasks: map[uint64]*retStack{}}
+	t.graph = &graph{t: t, tasks: map[uint64]*retStack{}}
+	t.grapher, t.prof = t.graph.newUser(t, "function_graph", nil), newProfiler(t)
+	t.stack = &stackTracer{t: t, ops: &Ops{Name: "stack_trace"}}
 	t.cmdline = newCmdlines(defaultCmdlines)
 	t.fs = newFS(t)
 	return t
@@ -323,11 +325,11 @@ func TestTable(t *testing.T) {
 
 // TestModes holds names and modes against the listing of real Linux: nothing here that is not there.
 func TestModes(t *testing.T) {
-	truth, err := os.ReadFile("../../shared/oracle/truth/k-listing.out")
+	truth, err := os.ReadFile("../scripts/conform/k-listing.out")
 	if err != nil {
-		t.Skip("needs the oracle's transcripts beside the repository: ", err)
+		t.Fatal(err)
 	}
-	want := map[string]string{}
+	want := map[string]string{"function_profile_enabled": "-rw-r-----", "trace_stat": "drwxr-x---"} // CONFIG_FUNCTION_PROFILER
 	for _, line := range strings.Split(string(truth), "\n") {
 		if f := strings.Fields(line); len(f) == 7 && len(f[0]) == 10 && f[5] == "T" {
 			want[f[6]] = f[0]

@@ -197,7 +197,7 @@ func (fs *FS) addRow(root *node, f *File) {
 	before, after, _ := strings.Cut(f.Path, "*")
 	for i, name := range f.Each(root.t) {
 		cpu := -1
-		if strings.HasPrefix(f.Path, "per_cpu/") {
+		if strings.HasPrefix(f.Path, "per_cpu/") || strings.HasPrefix(f.Path, "trace_stat/") {
 			cpu = i
 		}
 		fs.place(root, f, before+name+after, name, cpu)

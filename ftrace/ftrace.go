@@ -64,13 +64,16 @@ type Tracer struct {
 	percent   uint64          // buffer_percent
 	maxLat    uint64          // tracing_max_latency
 	ops       *Ops            // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
-	graph     *graph
-	stack     *stackTracer // the machine's
+	graph     *graph          // the machine's
+	grapher   *graphUser      // function_graph
+	prof      *profiler       // the machine's
+	stack     *stackTracer    // the machine's
 	cmdline   *cmdlines
 	errs      errorLog
 	pids      pidLists
 	pipes     int // open trace_pipe files: they fix the current tracer
 	wait      waiters
+	features  map[string]bool // of the machine's tracer: what later kernels have (--features)
 	fs        *FS
 	top       *Tracer   // nil: this is the machine's tracer
 	name      string    // of an instance
@@ -141,6 +144,7 @@ func New(m *kernel.Machine) (*Tracer, error) {
 	t.ops = &Ops{Name: "function", Gate: "function_trace_call"}
 	t.bind(t.ops)
 	t.graph = newGraph(t)
+	t.grapher, t.prof = t.graph.newUser(t, "function_graph", nil), newProfiler(t)
 	t.stack = newStackTracer(t)
 	t.cmdline = newCmdlines(defaultCmdlines)
 	if t.markIP, err = markAddress(m); err != nil {
@@ -165,6 +169,7 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	n.sites = t.sites.fork(m)
 	n.copyOwn(t)
 	n.graph = t.graph.fork(n)
+	n.grapher, n.prof = t.grapher.fork(n.graph, n, nil), t.prof.fork(n)
 	n.stack = t.stack.fork(n)
 	n.cmdline = t.cmdline.fork()
 	n.instances = make([]*Tracer, len(t.instances))
@@ -181,6 +186,9 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	m.OnModule(n.onModule)
 	return n
 }
+
+// feature says whether something of a kernel behind 6.1 is switched on.
+func (t *Tracer) feature(name string) bool { return t.root().features[name] }
 
 // Of finds the tracer that New attached to m.
 func Of(m *kernel.Machine) (*Tracer, bool) { return kernel.PartOf[*Tracer](m) }

@@ -57,6 +57,7 @@ func (t *Tracer) gateProcessLocs(*kernel.VCPU) uint64 {
 // their own register it under that name.
 func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 	if o := s.own(c.Arg(2)); o != nil && o.registered {
+		s.visits++
 		s.inside++
 		o.Call(c, c.Arg(0), c.Arg(1), c.Arg(3))
 		s.inside--
@@ -67,6 +68,7 @@ func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 
 // gateList: void arch_ftrace_ops_list_func(ip, parent_ip, op, fregs).
 func (s *Sites) gateList(c *kernel.VCPU) uint64 {
+	s.visits++
 	s.inside++
 	s.listFunc(c, c.Arg(0), c.Arg(1), c.Arg(3))
 	s.inside--

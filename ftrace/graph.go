@@ -2,8 +2,8 @@ package ftrace
 
 import (
 	"encoding/binary"
+	"math/bits"
 
-	"kscope/ftrace/event"
 	"kscope/kernel"
 	"kscope/kernel/x86"
 )
@@ -21,9 +21,9 @@ import (
 // nothing to undo.) A function that ends in a jump to another traced one has the same slot twice: both entries go at once.
 type graph struct {
 	t       *Tracer
-	ops     *Ops
-	handler uint64 // return_to_handler; made at first use and never freed: functions may return to it later
-	offSP   uint64 // of sp in struct pt_regs
+	users   [maxGraphUsers]*graphUser // by id; nil: free
+	handler uint64                    // return_to_handler; made at first use and never freed: functions may return to it later
+	offSP   uint64                    // of sp in struct pt_regs
 	tasks   map[uint64]*retStack
 	last    []*retStack // by CPU: the one of the task that was traced there last
 
@@ -33,6 +33,35 @@ type graph struct {
 	threshOps         bool   // it was set when the tracer was: funcgraph_thresh_ops
 	lay               schedLayout
 	counts            GraphCounts
+}
+
+// graphUser follows functions from entry to return: Linux's fgraph_ops. 6.1 has one at a time, function_graph or the function
+// profiler; with the feature graph-instances there may be several, on one shadow stack.
+type graphUser struct {
+	g    *graph
+	t    *Tracer
+	id   int
+	ops  *Ops
+	prof *profiler // nil: a tracer, which writes t's rings
+}
+
+// maxGraphUsers is FGRAPH_ARRAY_SIZE of kernels that have several.
+const maxGraphUsers = 16
+
+func (g *graph) newUser(t *Tracer, name string, prof *profiler) *graphUser {
+	u := &graphUser{g: g, t: t, ops: &Ops{Name: name, Gate: "ftrace_graph_func"}, prof: prof}
+	u.ops.Call = u.enter
+	return u
+}
+
+// fork copies a user for t in the fork g of its graph.
+func (u *graphUser) fork(g *graph, t *Tracer, prof *profiler) *graphUser {
+	n := &graphUser{g: g, t: t, id: u.id, ops: g.t.sites.ForkOf(u.ops), prof: prof}
+	n.ops.Call = n.enter
+	if u.ops.Registered() {
+		g.users[n.id] = n
+	}
+	return n
 }
 
 // GraphCounts tells what became of the functions that function_graph has seen. Entries = Exits + what still is on the shadow
@@ -54,7 +83,11 @@ type retStack struct {
 	pid     int32
 	overrun uint32 // trace_overrun
 	rets    []graphRet
+	marks   [maxGraphUsers]graphMarkers
+}
 
+// graphMarkers is what a user has noted about a task.
+type graphMarkers struct {
 	inside      bool  // TRACE_GRAPH_BIT: in a function of set_graph_function
 	insideDepth uint8 // its depth, of which Linux keeps two bits
 	irq         bool  // TRACE_IRQ_BIT
@@ -66,6 +99,9 @@ type graphRet struct {
 	call          uint64 // time of entry, by the local clock
 	seq           uint64 // number of the call, from 1
 	ran           uint64 // with nosleep-time: what the task had run then; 0: not noted
+	sub           uint64 // with nograph-time: what the functions it called took
+	visit         uint64 // Sites.visits then
+	users         uint16 // who follows it, by id
 }
 
 // schedLayout finds how long a task has run: task_struct.se.sum_exec_runtime and exec_start.
@@ -75,7 +111,7 @@ type schedLayout struct {
 }
 
 func newGraph(t *Tracer) *graph {
-	g := &graph{t: t, ops: &Ops{Name: "function_graph", Gate: "ftrace_graph_func"}, tasks: map[uint64]*retStack{}}
+	g := &graph{t: t, tasks: map[uint64]*retStack{}}
 	g.offSP = uint64(t.m.Types().Struct("pt_regs").Field("sp").Offset)
 	task, se := t.m.Types().Struct("task_struct"), t.m.Types().Struct("sched_entity")
 	if task != nil && se != nil {
@@ -90,7 +126,6 @@ func newGraph(t *Tracer) *graph {
 func (g *graph) attach() {
 	m := g.t.m
 	g.last = make([]*retStack, m.NumCPU())
-	g.ops.Call = g.enter
 	m.Disguise(g.disguise)
 	u := m.Unwinder()
 	next := u.RetAddr
@@ -108,7 +143,7 @@ func (g *graph) attach() {
 func (g *graph) fork(t *Tracer) *graph {
 	n := &graph{}
 	*n = *g
-	n.t, n.ops = t, t.sites.ForkOf(g.ops)
+	n.t, n.users = t, [maxGraphUsers]*graphUser{} // their owners fork them
 	n.tasks = make(map[uint64]*retStack, len(g.tasks))
 	for at, s := range g.tasks {
 		c := *s
@@ -120,15 +155,48 @@ func (g *graph) fork(t *Tracer) *graph {
 	return n
 }
 
-// start is graph_trace_init.
-func (g *graph) start() error {
+// start is register_ftrace_graph: EBUSY when another user is there, but for the feature graph-instances.
+func (u *graphUser) start() error {
+	g := u.g
 	if g.handler == 0 {
 		if err := g.build(); err != nil {
 			return err
 		}
 	}
-	g.threshOps = g.thresh != 0
-	return g.t.sites.Register(g.ops)
+	free := -1
+	for i := len(g.users) - 1; i >= 0; i-- {
+		switch {
+		case g.users[i] == nil:
+			free = i
+		case !g.t.feature("graph-instances"):
+			return kernel.EBUSY
+		}
+	}
+	if free < 0 {
+		return kernel.EBUSY
+	}
+	if u.prof == nil {
+		g.threshOps = g.thresh != 0
+	}
+	u.id, g.users[free] = free, u
+	if err := g.t.sites.Register(u.ops); err != nil {
+		g.users[free] = nil
+		return err
+	}
+	return nil
+}
+
+// stop is unregister_ftrace_graph. Functions that are on the stacks still return through the handler.
+func (u *graphUser) stop() error {
+	g := u.g
+	g.users[u.id] = nil
+	for _, s := range g.tasks { // the next user with this id has not seen their entries
+		s.marks[u.id] = graphMarkers{}
+		for i := range s.rets {
+			s.rets[i].users &^= 1 << u.id
+		}
+	}
+	return g.t.sites.Unregister(u.ops)
 }
 
 // build writes return_to_handler.
@@ -167,21 +235,32 @@ func (g *graph) stack(c *kernel.VCPU, task uint64, pid int32) *retStack {
 	return s
 }
 
-// enter is ftrace_graph_func: function_graph_enter and trace_graph_entry.
-func (g *graph) enter(c *kernel.VCPU, ip, _, regs uint64) {
+// enter is ftrace_graph_func: function_graph_enter and the user's entry. When several users want the function, the first has
+// put the handler in place and the others join its entry.
+func (u *graphUser) enter(c *kernel.VCPU, ip, _, regs uint64) {
+	g := u.g
 	mem := hot{g.t.m}
 	task := c.CurrentAddr()
 	var w taskWords
 	w.flags, w.pid, w.migrate = mem.task(task, &g.t.lay)
 	s := g.stack(c, task, w.pid)
-	if len(s.rets) == maxGraphDepth {
+	slot, depth := mem.u64(regs+g.offSP), len(s.rets)
+	if depth > 0 {
+		if r := &s.rets[depth-1]; r.slot == slot && r.fn == ip && r.visit == g.t.sites.visits {
+			if u.wants(c, s, r, depth-1, w) {
+				r.users |= 1 << u.id
+			}
+			return
+		}
+	}
+	if depth == maxGraphDepth {
 		s.overrun++
 		g.counts.Overrun++
 		return
 	}
-	r := graphRet{fn: ip, slot: mem.u64(regs + g.offSP), call: c.Now()}
-	r.ret = mem.u64(r.slot) // not parent: a kretprobe that was called first has put its trampoline there
-	if !g.wants(c, s, &r, w) {
+	r := graphRet{fn: ip, slot: slot, call: c.Now(), visit: g.t.sites.visits, users: 1 << u.id}
+	r.ret = mem.u64(slot) // not parent: a kretprobe that was called first has put its trampoline there
+	if !u.wants(c, s, &r, depth, w) {
 		return
 	}
 	if !g.t.opt(optSleepTime) {
@@ -190,7 +269,7 @@ func (g *graph) enter(c *kernel.VCPU, ip, _, regs uint64) {
 	g.counts.Entries++
 	r.seq = g.counts.Entries
 	s.rets = append(s.rets, r)
-	g.put(r.slot, g.handler)
+	g.put(slot, g.handler)
 }
 
 // put stores a word of a stack.
@@ -198,53 +277,6 @@ func (g *graph) put(slot, x uint64) {
 	if err := g.t.m.PutU64(slot, x); err != nil {
 		panic("BUG: ftrace: a return address that was read cannot be written: " + err.Error())
 	}
-}
-
-// wants decides whether a function is traced, and writes its entry; see trace_graph_entry.
-func (g *graph) wants(c *kernel.VCPU, s *retStack, r *graphRet, w taskWords) bool {
-	t := g.t
-	switch {
-	case s.notrace:
-		return false
-	case g.notrace.Len() > 0 && g.notrace.Has(r.fn):
-		s.notrace = true // until it returns
-		return true
-	case (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(s.pid):
-		return false
-	}
-	pc, depth := c.PreemptCount(), len(s.rets)
-	if !s.inside && !g.selected(s, r.fn, depth, pc) || g.maxDepth != 0 && uint32(depth) >= g.maxDepth {
-		return false
-	}
-	if !t.opt(optGraphIrqs) && !s.irq && pc&hardirqMask != 0 {
-		return false
-	}
-	if g.thresh != 0 {
-		return true // only returns are written
-	}
-	d, ok := t.reserve(c, event.GraphEntrySize)
-	if !ok {
-		return false
-	}
-	h := t.headerOf(c, event.IDGraphEntry, w, pc+1) // its guard against recursion holds preemption off; an exit's does not
-	event.PutGraphEntry(d, h, r.fn, uint32(depth))
-	t.commit(c, s.task, h.PID)
-	c.Charge(costEvent)
-	return true
-}
-
-// selected is ftrace_graph_addr: a function of set_graph_function marks its task until it returns. When its entry then is
-// not written (tracing is off), Linux forgets to take the mark back, and so do we: the next function of that task at the same
-// depth is traced, whatever it is.
-func (g *graph) selected(s *retStack, fn uint64, depth int, pc uint32) bool {
-	if g.function.Len() == 0 {
-		return true
-	}
-	if !g.function.Has(fn) {
-		return false
-	}
-	s.inside, s.insideDepth, s.irq = true, uint8(depth&3), pc&hardirqMask != 0
-	return true
 }
 
 // gateReturn is ftrace_return_to_handler, jumped to with rsp just above the slot that was returned through.
@@ -278,38 +310,25 @@ func (g *graph) gateReturn(c *kernel.VCPU) uint64 {
 	return 0
 }
 
-// leave is trace_graph_return or trace_graph_thresh_return.
+// leave tells a function's users that it returns. The entry is the top of the stack still.
 func (g *graph) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w taskWords) {
-	t, now := g.t, c.Now()
+	now := c.Now()
 	g.counts.Exits++
-	if !g.ops.Registered() {
+	if r.users == 0 {
 		g.counts.Unwritten++ // switched off while the function ran
 		return
 	}
-	if r.ran != 0 && !t.opt(optSleepTime) {
+	if r.ran != 0 && !g.t.opt(optSleepTime) {
 		r.call += now - r.call - (g.ran(s.task, now) - r.ran)
 	}
-	if s.inside && uint8(depth) == s.insideDepth {
-		s.inside = false
+	for users := r.users; users != 0; users &= users - 1 {
+		u := g.users[bits.TrailingZeros16(users)]
+		if u.prof != nil {
+			u.prof.leave(c, s, r, depth, now)
+		} else {
+			u.leave(c, s, r, depth, now, w)
+		}
 	}
-	if s.notrace {
-		s.notrace = false
-		g.counts.Unwritten++
-		return
-	}
-	if g.threshOps && g.thresh != 0 && now-r.call < g.thresh {
-		g.counts.Unwritten++
-		return
-	}
-	d, ok := t.reserve(c, event.GraphExitSize)
-	if !ok {
-		g.counts.Unwritten++
-		return
-	}
-	h := t.headerOf(c, event.IDGraphExit, w, c.PreemptCount())
-	event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
-	t.commit(c, s.task, h.PID)
-	c.Charge(costEvent)
 }
 
 // ran is how long a task that runs now has run in all. Linux gets the same by moving the entries' times at each switch to

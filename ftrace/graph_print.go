@@ -270,7 +270,7 @@ func graphMark(ns uint64) byte {
 	return ' '
 }
 
-// graphDuration appends a duration: microseconds in at most seven digits, of which three behind the point when they fit.
+// graphDuration appends the column of the duration, with its mark.
 func (p *printer) graphDuration(ns uint64) {
 	if !p.t.opt(optGraphDuration) || !p.t.opt(optContextInfo) {
 		return
@@ -280,18 +280,24 @@ func (p *printer) graphDuration(ns uint64) {
 	} else {
 		p.Buf = append(p.Buf, "  "...)
 	}
-	at := len(p.Buf)
-	p.Buf = strconv.AppendUint(p.Buf, ns/1000, 10)
-	if n := len(p.Buf) - at; n < 7 {
+	p.Buf = append(appendDuration(p.Buf, ns), "|  "...)
+}
+
+// appendDuration is trace_print_graph_duration: microseconds in at most seven digits, of which three behind the point when they
+// fit, in 12 columns.
+func appendDuration(b []byte, ns uint64) []byte {
+	at := len(b)
+	b = strconv.AppendUint(b, ns/1000, 10)
+	if n := len(b) - at; n < 7 {
 		rest := padNum(nil, ns%1000, 3, '0')
-		p.Buf = append(append(p.Buf, '.'), rest[:min(3, 7-n)]...)
+		b = append(append(b, '.'), rest[:min(3, 7-n)]...)
 	}
-	n := len(p.Buf) - at
-	p.Buf = append(p.Buf, " us "...)
+	n := len(b) - at
+	b = append(b, " us "...)
 	for ; n < 8; n++ {
-		p.Buf = append(p.Buf, ' ')
+		b = append(b, ' ')
 	}
-	p.Buf = append(p.Buf, "|  "...)
+	return b
 }
 
 // graphHeader appends the comment lines in front; see print_graph_headers_flags.

@@ -236,25 +236,4 @@ func TestGraphFilters(t *testing.T) {
 }
 
 // BenchmarkGraphPair is what an entry and its exit add to each call of kscope_hot.
-func BenchmarkGraphPair(b *testing.B) {
-	run := func(b *testing.B, trace bool) {
-		tr := boot(b, kernel.Config{CPUs: 2})
-		if trace {
-			must(b, tr.Filter("kscope_hot"))
-			must(b, tr.Set("function_graph"))
-		}
-		hot := tr.m.Symbols().MustLookup("kscope_hot")
-		tr.m.CountEntries(hot)
-		must(b, tr.m.Hot(0b10, 0))
-		start := tr.m.Entries(hot)
-		b.ResetTimer()
-		defer cpuTime(b)()
-		tr.m.Run(kernel.Until{Cond: func() bool { return tr.m.Entries(hot)-start >= uint64(b.N) }})
-		b.StopTimer()
-		if n := tr.Stats(1).Written; trace && n < uint64(b.N) {
-			b.Fatalf("%d calls, %d events", b.N, n)
-		}
-	}
-	b.Run("plain", func(b *testing.B) { run(b, false) })
-	b.Run("traced", func(b *testing.B) { run(b, true) })
-}
+func BenchmarkGraphPair(b *testing.B) { benchHot(b, "function_graph") }

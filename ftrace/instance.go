@@ -29,6 +29,7 @@ func (t *Tracer) newInstance(name string) *Tracer {
 		n.cpu[i].ring.SetOverwrite(n.opt(optOverwrite))
 	}
 	n.bind(n.ops)
+	n.grapher, n.prof = n.graph.newUser(n, "function_graph", nil), t.prof
 	return n
 }
 
@@ -37,7 +38,7 @@ func (t *Tracer) forkInstance(top *Tracer) *Tracer {
 	n := &Tracer{}
 	*n = *t
 	n.m, n.guest, n.events, n.sites, n.graph, n.cmdline, n.fs, n.top = top.m, top.guest, top.events, top.sites, top.graph, top.cmdline, top.fs, top
-	n.stack = top.stack
+	n.stack, n.prof, n.grapher = top.stack, top.prof, t.grapher.fork(top.graph, n, nil)
 	n.copyOwn(t)
 	return n
 }

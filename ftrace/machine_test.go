@@ -535,12 +535,22 @@ func FuzzWrite(f *testing.F) {
 }
 
 // BenchmarkFunctionEvent is what tracing adds to each call of kscope_hot on the host: a run with the tracer less one without.
-func BenchmarkFunctionEvent(b *testing.B) {
+func BenchmarkFunctionEvent(b *testing.B) { benchHot(b, "function") }
+
+// BenchmarkProfile is what the function profiler adds.
+func BenchmarkProfile(b *testing.B) { benchHot(b, "profile") }
+
+// benchHot runs kscope_hot with a tracer on it and without.
+func benchHot(b *testing.B, tracer string) {
 	run := func(b *testing.B, trace bool) {
 		tr := boot(b, kernel.Config{CPUs: 2})
 		if trace {
 			must(b, tr.Filter("kscope_hot"))
-			must(b, tr.Set("function"))
+			if tracer == "profile" {
+				must(b, tr.WriteFile("function_profile_enabled", "1\n", false))
+			} else {
+				must(b, tr.Set(tracer))
+			}
 		}
 		hot := tr.m.Symbols().MustLookup("kscope_hot")
 		tr.m.CountEntries(hot)
@@ -550,7 +560,7 @@ func BenchmarkFunctionEvent(b *testing.B) {
 		defer cpuTime(b)()
 		tr.m.Run(kernel.Until{Cond: func() bool { return tr.m.Entries(hot)-start >= uint64(b.N) }})
 		b.StopTimer()
-		if n := tr.Stats(1).Written; trace && n < uint64(b.N) {
+		if n := tr.Stats(1).Written; trace && tracer != "profile" && n < uint64(b.N) {
 			b.Fatalf("%d calls, %d events", b.N, n)
 		}
 	}

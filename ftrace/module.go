@@ -110,7 +110,9 @@ func (t *Tracer) enterPending(mod *kernel.Module) {
 			(*hash).pending = len(rest) > 0
 		}
 	}
-	t.graph.ops.Filter, t.graph.ops.Notrace = t.ops.Filter, t.ops.Notrace
+	for _, u := range t.graphers() {
+		u.ops.Filter, u.ops.Notrace = t.ops.Filter, t.ops.Notrace
+	}
 }
 
 // dropSites forgets the records of text that goes, and takes them out of every filter (clear_mod_from_hashes).

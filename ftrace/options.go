@@ -52,6 +52,7 @@ const (
 	optGraphIrqs
 	optGraphTail
 	optSleepTime
+	optGraphTime
 	numOptions
 )
 
@@ -100,7 +101,6 @@ var optionRows = [numOptions]optionRow{
 	optNopRefuse:     {name: "test_nop_refuse", tracer: "nop", why: "it is there to be refused"},
 	optFuncStack:     {name: "func_stack_trace", tracer: "function"},
 	optFuncNoRepeats: {name: "func-no-repeats", tracer: "function", set: (*Tracer).setNoRepeats},
-	// No graph-time: 6.1 has it with CONFIG_FUNCTION_PROFILER only, which Debian's kernel is without.
 	optGraphOverrun:  {name: "funcgraph-overrun", tracer: "function_graph", top: true},
 	optGraphCPU:      {name: "funcgraph-cpu", on: true, tracer: "function_graph", top: true},
 	optGraphOverhead: {name: "funcgraph-overhead", on: true, tracer: "function_graph", top: true},
@@ -110,6 +110,7 @@ var optionRows = [numOptions]optionRow{
 	optGraphIrqs:     {name: "funcgraph-irqs", on: true, tracer: "function_graph", top: true},
 	optGraphTail:     {name: "funcgraph-tail", tracer: "function_graph", top: true},
 	optSleepTime:     {name: "sleep-time", on: true, tracer: "function_graph", top: true},
+	optGraphTime:     {name: "graph-time", on: true, tracer: "function_graph", top: true}, // with CONFIG_FUNCTION_PROFILER
 }
 
 func defaultOptions() (o options) {

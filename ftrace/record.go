@@ -47,8 +47,9 @@ type Sites struct {
 	byID    []*Ops   // index: the id that a trampoline passes
 	dead    []uint64 // trampolines that no site calls any more once the queued patches are written
 	forks   map[*Ops]*Ops
-	inside  int  // callbacks that run now
-	enabled bool // /proc/sys/kernel/ftrace_enabled
+	inside  int    // callbacks that run now
+	visits  uint64 // calls of sites so far
+	enabled bool   // /proc/sys/kernel/ftrace_enabled
 
 	modules      []moduleSites
 	allocated    int // sites found at boot, those of .init.text too

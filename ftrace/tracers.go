@@ -26,8 +26,8 @@ const (
 var tracers = [...]tracerType{
 	graphTracer: {
 		name: "function_graph", records: true, top: true,
-		init:  func(t *Tracer) error { return t.graph.start() },
-		reset: func(t *Tracer) error { return t.sites.Unregister(t.graph.ops) },
+		init:  func(t *Tracer) error { return t.grapher.start() },
+		reset: func(t *Tracer) error { return t.grapher.stop() },
 	},
 	functionTracer: {
 		name: "function", records: true,

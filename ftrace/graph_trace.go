@@ -1,0 +1,85 @@
+package ftrace
+
+import (
+	"kscope/ftrace/event"
+	"kscope/kernel"
+)
+
+// The tracer function_graph as a user of the shadow stacks: kernel/trace/trace_functions_graph.c.
+
+// wants decides whether a user follows a function, and writes a tracer's entry; see trace_graph_entry.
+func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w taskWords) bool {
+	if u.prof != nil {
+		u.prof.enter(c, r.fn)
+		return true
+	}
+	t, g, m := u.t, u.g, &s.marks[u.id]
+	switch {
+	case m.notrace:
+		return false
+	case g.notrace.Len() > 0 && g.notrace.Has(r.fn):
+		m.notrace = true // until it returns
+		return true
+	case (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(s.pid):
+		return false
+	}
+	pc := c.PreemptCount()
+	if !m.inside && !g.selected(m, r.fn, depth, pc) || g.maxDepth != 0 && uint32(depth) >= g.maxDepth {
+		return false
+	}
+	if !t.opt(optGraphIrqs) && !m.irq && pc&hardirqMask != 0 {
+		return false
+	}
+	if g.thresh != 0 {
+		return true // only returns are written
+	}
+	d, ok := t.reserve(c, event.GraphEntrySize)
+	if !ok {
+		return false
+	}
+	h := t.headerOf(c, event.IDGraphEntry, w, pc+1) // its guard against recursion holds preemption off; an exit's does not
+	event.PutGraphEntry(d, h, r.fn, uint32(depth))
+	t.commit(c, s.task, h.PID)
+	c.Charge(costEvent)
+	return true
+}
+
+// selected is ftrace_graph_addr: a function of set_graph_function marks its task until it returns. When its entry then is
+// not written (tracing is off), Linux forgets to take the mark back, and so do we: the next function of that task at the same
+// depth is traced, whatever it is.
+func (g *graph) selected(m *graphMarkers, fn uint64, depth int, pc uint32) bool {
+	if g.function.Len() == 0 {
+		return true
+	}
+	if !g.function.Has(fn) {
+		return false
+	}
+	m.inside, m.insideDepth, m.irq = true, uint8(depth&3), pc&hardirqMask != 0
+	return true
+}
+
+// leave is trace_graph_return or trace_graph_thresh_return.
+func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, now uint64, w taskWords) {
+	t, g, m := u.t, u.g, &s.marks[u.id]
+	if m.inside && uint8(depth) == m.insideDepth {
+		m.inside = false
+	}
+	if m.notrace {
+		m.notrace = false
+		g.counts.Unwritten++
+		return
+	}
+	if g.threshOps && g.thresh != 0 && now-r.call < g.thresh {
+		g.counts.Unwritten++
+		return
+	}
+	d, ok := t.reserve(c, event.GraphExitSize)
+	if !ok {
+		g.counts.Unwritten++
+		return
+	}
+	h := t.headerOf(c, event.IDGraphExit, w, c.PreemptCount())
+	event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
+	t.commit(c, s.task, h.PID)
+	c.Charge(costEvent)
+}
