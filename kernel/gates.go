@@ -27,7 +27,7 @@ func (m *Machine) Gates() []string { return m.img.gateNames }
 // one stops it.
 var optionalGates = map[string]bool{
 	"ftrace_graph_func": true, "prepare_ftrace_return": true, "ftrace_return_to_handler": true,
-	"kprobe_ftrace_handler": true, "kprobe_handler": true, "opt_pre_handler": true,
+	"kprobe_ftrace_handler": true, "kprobe_handler": true, "opt_pre_handler": true, "kprobe_resume": true,
 	"arch_rethook_trampoline_callback": true, "function_trace_probe_call": true,
 }
 
@@ -190,6 +190,14 @@ func (m *Machine) ownGates() {
 		{"oops_line", m.gateOopsLine},
 		{"machine_halt", m.gateHalt},
 		{"kscope_hazard", func(*VCPU) uint64 { return 0 }},
+		{"kprobe_optimizer_step", func(*VCPU) uint64 { return 0 }}, // package kprobe registers a second function
+		{"kprobe_arm", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
+		{"kprobe_disarm", func(*VCPU) uint64 { return EINVAL.Ret() }},
+		{"kprobe_switch", func(*VCPU) uint64 { return EINVAL.Ret() }},
+		{"kprobe_next", func(*VCPU) uint64 { return 0 }},
+		{"kprobes_optimization", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
+		{"kprobes_debug_read", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
+		{"kprobes_debug_write", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
 	} {
 		m.RegisterGate(g.name, g.fn)
 	}

@@ -65,6 +65,27 @@
 	GATE opt_pre_handler
 	GATE arch_rethook_trampoline_callback
 	GATE stack_trace_call
+	/* called by trace_printk.h */
+	GATE trace_vbprintk
+	GATE trace_vprintk
+	GATE __trace_bputs
+	GATE __trace_puts
+	GATE trace_dump_stack
+	GATE trace_printk_format
+	GATE trace_printk_start
+	GATE tracing_on
+	GATE tracing_off
+	GATE tracing_is_on
+	/* called by kernel/kprobes.c */
+	GATE kprobe_arm
+	GATE kprobe_disarm
+	GATE kprobe_switch
+	GATE kprobe_next
+	GATE kprobe_resume
+	GATE kprobe_optimizer_step
+	GATE kprobes_optimization
+	GATE kprobes_debug_read
+	GATE kprobes_debug_write
 	/* called by tracepoints that are switched on: tracepoint.h */
 	GATE __traceiter_sched_switch
 	GATE __traceiter_sched_waking

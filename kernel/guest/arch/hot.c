@@ -22,7 +22,7 @@ SYSCALL_DEFINE2(kscope, int, op, unsigned long, arg)
 	for (; arg && !signal_pending(current); arg--) {
 		x = kscope_hot(x);
 		if (!(arg & 1023))
-			cond_resched();
+			cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "gates.h"
 #include "bitops.h"
 #include "ftrace.h"
+#include "kprobes.h"
 
 extern unsigned long __start_mcount_loc[], __stop_mcount_loc[];
 
@@ -42,8 +43,10 @@ static void ftrace_arch_code_modify_post_process(void)
 
 void ftrace_run_update_code(void)
 {
-	if (!text_poke_pending())
-		return;
-	ftrace_arch_code_modify_prepare();
-	ftrace_arch_code_modify_post_process();
+	if (text_poke_pending()) {
+		ftrace_arch_code_modify_prepare();
+		ftrace_arch_code_modify_post_process();
+	}
+	if (kprobe_optimizer_step(KPROBE_OPT_PENDING))
+		kick_kprobe_optimizer();
 }

@@ -207,7 +207,7 @@ static int hot_thread(void *data)
 	for (i = 0; (!n || i < n) && !kthread_should_stop(); i++) {
 		x = kscope_hot(x);
 		if (!(i & 1023))
-			cond_resched();
+			cond_resched_tasks_rcu_qs();
 	}
 	WRITE_ONCE(hot_loops, hot_loops + i);
 	return 0;
