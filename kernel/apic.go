@@ -272,6 +272,9 @@ func (v *VCPU) sendIPI(icr uint64) {
 		if mode == ipiFixed && o.state < cpuRunning {
 			continue // lost, as on a CPU that waits for its SIPI
 		}
+		if len(v.m.rules.delays) > 0 {
+			delay += v.m.late(v.ID, o.ID, mode, vec)
+		}
 		o.post(mode, vec, now, now+delay)
 	}
 }

@@ -15,6 +15,7 @@
 //	traps.go     the owner chain
 //	text.go      the patching protocol as data; poke.go: the naive writer
 //	request.go   what the host asks of the guest kthread kscoped: calls, files; exec.go: programs
+//	inject.go    single steps, interrupts and NMIs at a chosen instruction, late IPIs
 //	order.go     locked accesses happen in the order of t
 //	fork.go      Fork and the snapshots of booted machines; hash.go: StateHash
 //	memory.go shadow.go counters.go console.go tasks.go panic.go errno.go cpuenv.go

@@ -26,7 +26,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 	n.order = slices.Clone(m.order)
 	n.Seed(seed)
 	for _, v := range m.cpus {
-		c := &VCPU{ID: v.ID, m: n, state: v.state, off: v.off, seen: v.seen, apic: v.apic.fork(), cont: slices.Clone(v.cont)}
+		c := &VCPU{ID: v.ID, m: n, state: v.state, off: v.off, seen: v.seen, apic: v.apic.fork(), cont: slices.Clone(v.cont), stepEnd: never}
 		c.CPU = v.CPU.Fork(n.phys, c)
 		n.cpus = append(n.cpus, c)
 		if m.resume == v {
@@ -39,6 +39,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 	for _, p := range m.parts {
 		n.parts = append(n.parts, p.Fork(n))
 	}
+	m.forkRules(n)
 	return n
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // StateHash covers what the guest can see: every frame outside the shadow RAM that is not zero, with patched text mapped
-// back and the words that Disguise names; each CPU's registers, pending interrupts and t. Flipping any of these bits
+// back and the words that Disguise names; each CPU's registers, pending interrupts and t; injections still to come. Flipping any of these bits
 // changes it. Dead stack, the 512 bytes below each CPU's and each sleeping task's stack pointer, is left out: trampolines
 // write there.
 func (m *Machine) StateHash() uint64 {
@@ -19,6 +19,7 @@ func (m *Machine) StateHash() uint64 {
 	for _, v := range m.cpus {
 		v.hash(h)
 	}
+	m.rules.hash(h)
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 

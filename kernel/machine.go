@@ -111,6 +111,7 @@ type Machine struct {
 	entries *entryCounters
 	hooks   hooks
 	ticks   ticks
+	rules   rules        // see inject.go
 	watch   *OrderWatch  // nil: nobody checks; a fork has none
 	order   []lockedWord // see order.go
 }
@@ -132,7 +133,7 @@ func New(cfg Config) (*Machine, error) {
 	m.text = newText(m)
 	m.log.out = cfg.Console
 	for id := range cfg.CPUs {
-		v := &VCPU{ID: id, m: m}
+		v := &VCPU{ID: id, m: m, mark: never, stepEnd: never}
 		v.CPU = x86.New(id, m.phys, v)
 		m.cpus = append(m.cpus, v)
 	}

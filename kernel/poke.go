@@ -33,7 +33,7 @@ func (m *Machine) Poke(addr uint64, b []byte, naive bool) error {
 	old := make([]byte, len(b))
 	m.phys.ReadAt(pa, old)
 	patch := &Patch{Pokes: []Poke{{Addr: addr, Old: old, New: slices.Clone(b), By: "naive"}}}
-	m.text.patches = append(m.text.patches, patch)
+	m.text.keep(patch)
 	m.text.naive = &naivePoke{patch: patch, va: addr, pa: pa, n: len(b)}
 	for i := range b {
 		m.text.remember(addr+uint64(i), old[i], b[i])

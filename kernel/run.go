@@ -15,6 +15,7 @@ const (
 	StopDeadlock  Reason = "deadlock"  // nothing can ever run again; Text says who waits on what
 	StopPanic     Reason = "panic"     // the guest panicked or triple faulted; Text is the oops
 	StopInterrupt Reason = "interrupt" // Interrupt was called (Ctrl-C)
+	StopIdle      Reason = "idle"      // the CPU that was to be stepped is halted, and nothing is due at it
 	StopVerdict   Reason = "stop"      // a handler asked for it (RequestStop)
 )
 
@@ -221,6 +222,13 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 		if now < end && m.insns < limit && m.stopWhy == nil {
 			n = int64(min(end, max(v.apic.nextDue(), now+1)) - now)
 			n = min(n, int64(min(limit-m.insns, 1<<40)))
+		}
+		if v.mark != never {
+			if v.CPU.Insns >= v.mark && !v.CPU.InShadow() {
+				m.marked(v)
+				continue
+			}
+			n = min(n, int64(max(v.mark, v.CPU.Insns)-v.CPU.Insns))
 		}
 		exit := v.CPU.Run(n)
 		m.insns += v.CPU.Insns - v.seen

@@ -68,6 +68,9 @@ type Text struct {
 	pending []Poke
 	cur     *batch
 	patches []*Patch
+	weight  int    // of patches: see keep
+	dropped uint64 // patches that are no longer kept
+	watch   []func(c *VCPU, p *Patch, s *PatchStep)
 	orig    map[uint64]map[uint16]byte // by frame: what stood there before the first patch, for StateHash
 
 	naive *naivePoke
@@ -92,6 +95,7 @@ func (t *Text) fork(m *Machine) *Text {
 	n.pending = slices.Clone(t.pending)
 	n.patches = make([]*Patch, len(t.patches))
 	copy(n.patches, t.patches) // finished ones never change
+	n.weight, n.dropped = t.weight, t.dropped
 	n.DropFirstSync, n.DropLastSync = t.DropFirstSync, t.DropLastSync
 	n.Int3Hits, n.StaleHolds = t.Int3Hits, t.StaleHolds
 	for pfn, bytes := range t.orig {
@@ -141,8 +145,49 @@ func (t *Text) Queue(by string, pokes []Poke) error {
 // Pending says whether pokes wait for the guest.
 func (t *Text) Pending() bool { return len(t.pending) > 0 || t.cur != nil }
 
-// Patches is the history of every batch, oldest first.
-func (t *Text) Patches() []*Patch { return t.patches }
+// Patches is the history of the latest batches, oldest first; PatchesDropped is how many older ones are no longer kept.
+func (t *Text) Patches() []*Patch      { return t.patches }
+func (t *Text) PatchesDropped() uint64 { return t.dropped }
+
+// maxWeight bounds the history: a patch weighs patchWeight and one for each of its pokes, so that some 3,600 small ones or 120
+// full batches are kept, in about 12 MB.
+const (
+	maxWeight   = 1 << 15
+	patchWeight = 8
+)
+
+func (p *Patch) weight() int { return patchWeight + len(p.Pokes) + len(p.Skipped) }
+
+// keep adds a patch to the history, and drops the oldest when it has grown too much.
+func (t *Text) keep(p *Patch) {
+	t.patches = append(t.patches, p)
+	t.weight += p.weight()
+	n := 0
+	for ; t.weight > maxWeight; n++ {
+		t.weight -= t.patches[n].weight()
+	}
+	if n > 0 {
+		t.dropped += uint64(n)
+		t.patches = slices.Clone(t.patches[n:])
+	}
+}
+
+// OnPatchStep has fn called when the bytes of a step are written and nobody has been told to synchronise yet; for a naive write,
+// just before the byte is stored. c is the CPU that writes, nil for the host. A fork of the machine starts without.
+func (m *Machine) OnPatchStep(fn func(c *VCPU, p *Patch, s *PatchStep)) (remove func()) {
+	t := m.text
+	t.watch = append(t.watch, fn)
+	k := len(t.watch) - 1
+	return func() { t.watch[k] = nil }
+}
+
+func (t *Text) tell(c *VCPU, p *Patch, s *PatchStep) {
+	for _, fn := range t.watch {
+		if fn != nil {
+			fn(c, p, s)
+		}
+	}
+}
 
 // Early writes text at one instant and keeps it out of the history and of the originals: boot's conversion of call sites
 // (text_poke_early).
@@ -158,6 +203,7 @@ func (t *Text) flushNow() {
 			t.write(s, p.Addr, p.New, nil, false)
 		}
 		b.patch.Done = true
+		t.tell(nil, b.patch, s)
 	}
 }
 
@@ -187,7 +233,7 @@ func (t *Text) take() *batch {
 		}
 		return strings.Compare(a.By, b.By)
 	})
-	t.patches = append(t.patches, patch)
+	t.keep(patch)
 	b := &batch{patch: patch}
 	b.index()
 	return b
@@ -266,6 +312,9 @@ func (t *Text) stored(v *VCPU, pa uint64, n int) {
 	t.hold(s, pa+kernelBase, n, v)
 	if len(s.Stale) > 0 {
 		t.StaleHolds++
+	}
+	if naive {
+		t.tell(v, t.naive.patch, s)
 	}
 }
 
@@ -374,6 +423,7 @@ func (t *Text) step(v *VCPU, b *batch) {
 	}
 	b.stage++
 	v.Charge(costPokeStep + costPokeSite*uint64(len(s.Writes)))
+	t.tell(v, b.patch, s)
 }
 
 // Costs of the writer's side of a batch in ns: mapping the poking mm and writing each site through it.

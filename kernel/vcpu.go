@@ -27,6 +27,9 @@ type VCPU struct {
 	cont  []continuation // pending "call guest f, then gate g"
 	own   bool           // the running gate has set RIP itself
 
+	mark    uint64 // CPU.Insns at which Step ends or an injection is due; never: none
+	stepEnd uint64
+
 	recent [8]recentGate
 	perCPU uint64 // physical address of the per-CPU area, once boot is over; 0: not looked up
 }
