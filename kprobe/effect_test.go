@@ -22,7 +22,7 @@ func follow(tb testing.TB, base *Kprobes, setup func(k *Kprobes)) (trail, *Kprob
 	var r trail
 	k.m.SetSliceHook(func(c *kernel.VCPU) {
 		r.slices++
-		for _, x := range []uint64{uint64(c.ID), c.Now(), c.CPU.RIP()} {
+		for _, x := range []uint64{uint64(c.ID), c.Now(), k.m.DetourOrig(c.CPU.RIP())} {
 			r.hash = (r.hash ^ x) * 0x100000001b3
 		}
 	})
@@ -53,6 +53,74 @@ func reason(err error) string {
 	return fmt.Sprint(errors.Unwrap(err))
 }
 
+// boundaryMode is a way to probe.
+type boundaryMode struct {
+	name      string
+	int3, opt bool
+}
+
+var boundaryModes = []boundaryMode{{"tf", false, false}, {"int3", true, false}, {"optimized", false, true}}
+
+// rounds splits a function's boundaries so that each can be what its mode says: with opt, jumps do not reach into other probes.
+func (k *Kprobes) rounds(s kernel.Sym, offs []uint16, opt bool) (out [][]uint16) {
+	if !opt {
+		return [][]uint16{offs}
+	}
+	var ends []uint64
+next:
+	for _, off := range offs {
+		span, why := k.optimizable(s.Addr + uint64(off))
+		if why != "" {
+			continue
+		}
+		for i := range out {
+			if ends[i] <= uint64(off) {
+				out[i], ends[i] = append(out[i], off), uint64(off)+uint64(span)
+				continue next
+			}
+		}
+		out, ends = append(out, []uint16{off}), append(ends, uint64(off)+uint64(span))
+	}
+	return out
+}
+
+// boundaries is one run of the test in one mode.
+type boundaries struct {
+	*testing.T
+	base    *Kprobes
+	mode    boundaryMode
+	want    trail
+	probes  int
+	hits    uint64
+	jumps   int
+	refused map[string]int
+}
+
+// try probes some boundaries of a function at once.
+func (b *boundaries) try(s kernel.Sym, offs []uint16) trail {
+	var ps []*Probe
+	got, k := follow(b, b.base, func(k *Kprobes) {
+		k.SetOptimization(b.mode.opt)
+		for _, off := range offs {
+			p := &Probe{Addr: s.Addr + uint64(off), Name: "test", Int3: b.mode.int3}
+			if err := k.Register(p); err != nil {
+				b.refused[reason(err)]++
+				continue
+			}
+			must(b, k.Enable(p))
+			ps = append(ps, p)
+		}
+	})
+	for _, p := range ps {
+		b.hits += p.Hits
+		if site := k.sites[p.Addr]; site.opt == optJumping {
+			b.jumps++
+		}
+	}
+	b.probes += len(ps)
+	return got
+}
+
 // TestEveryBoundary: with overhead = "none" a machine with a probe at an instruction boundary runs instruction for
 // instruction as one without.
 func TestEveryBoundary(t *testing.T) {
@@ -66,44 +134,35 @@ func TestEveryBoundary(t *testing.T) {
 	if os.Getenv("KSCOPE_EVERY") != "" {
 		list = syms.Glob("*", "tTwW")
 	}
-	probes, hits, refused := 0, uint64(0), map[string]int{}
-	// All boundaries of a function at once; when that differs, one at a time to say which.
-	try := func(s kernel.Sym, offs []uint16) (trail, uint64) {
-		var ps []*Probe
-		got, _ := follow(t, base, func(k *Kprobes) {
-			for _, off := range offs {
-				p := &Probe{Addr: s.Addr + uint64(off), Name: "test"}
-				if err := k.Register(p); err != nil {
-					refused[reason(err)]++
-					continue
-				}
-				must(t, k.Enable(p))
-				ps = append(ps, p)
+	for _, mode := range boundaryModes {
+		t.Run(mode.name, func(t *testing.T) {
+			b := &boundaries{T: t, base: base, mode: mode, want: want, refused: map[string]int{}}
+			for _, s := range list {
+				b.function(s)
+			}
+			t.Logf("%d functions, %d probes, %d jumps, %d hits, refused: %v", len(list), b.probes, b.jumps, b.hits, b.refused)
+			if mode.opt && b.jumps < b.probes*9/10 {
+				t.Errorf("only %d of %d probes were jumps", b.jumps, b.probes)
 			}
 		})
-		n := uint64(0)
-		for _, p := range ps {
-			n += p.Hits
-		}
-		probes += len(ps)
-		return got, n
 	}
-	for _, s := range list {
-		offs := base.Boundaries(s)
-		if s.Size == 0 || len(offs) == 0 || base.blocked(s.Addr) != "" {
+}
+
+// function probes all boundaries of a function at once; when that differs, one at a time to say which.
+func (b *boundaries) function(s kernel.Sym) {
+	offs := b.base.Boundaries(s)
+	if s.Size == 0 || len(offs) == 0 || b.base.blocked(s.Addr) != "" {
+		return
+	}
+	for _, round := range b.base.rounds(s, offs, b.mode.opt) {
+		if b.try(s, round) == b.want {
 			continue
 		}
-		got, n := try(s, offs)
-		hits += n
-		if got == want {
-			continue
-		}
-		for _, off := range offs {
-			if got, _ := try(s, []uint16{off}); got != want {
-				in, _ := base.decode(s.Addr + uint64(off))
-				t.Errorf("%s+%#x (% x, %v): %+v, without the probe %+v", s.Name, off, in.bytes[:in.size], in.op, got, want)
+		for _, off := range round {
+			if got := b.try(s, []uint16{off}); got != b.want {
+				in, _ := b.base.decode(s.Addr + uint64(off))
+				b.Errorf("%s+%#x (% x, %v): %+v, without the probe %+v", s.Name, off, in.bytes[:in.size], in.op, got, b.want)
 			}
 		}
 	}
-	t.Logf("%d functions, %d probes, %d hits, refused: %v", len(list), probes, hits, refused)
 }

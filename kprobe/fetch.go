@@ -346,7 +346,13 @@ func (k *Kprobes) walkUser(cr3, va uint64) (pa uint64, ok bool) {
 }
 
 // layout is what a hit reads of a task_struct.
-type layout struct{ comm uint64 }
+type layout struct {
+	comm            uint64
+	nmissed         uint64 // of struct kprobe
+	retMissed       uint64 // of struct kretprobe, an int
+	riRp, riAddr    uint64 // of struct kretprobe_instance
+	riTask, riFrame uint64
+}
 
 func newLayout(m *kernel.Machine) (l layout, err error) {
 	task := m.Types().Struct("task_struct")
@@ -354,5 +360,16 @@ func newLayout(m *kernel.Machine) (l layout, err error) {
 		return l, fmt.Errorf("kprobe: the image has no struct task_struct: %w", kernel.ENOEXEC)
 	}
 	l.comm = uint64(task.Field("comm").Offset)
+	for _, f := range []struct {
+		typ, name string
+		to        *uint64
+	}{
+		{"kprobe", "nmissed", &l.nmissed}, {"kretprobe", "nmissed", &l.retMissed}, {"kretprobe_instance", "rp", &l.riRp},
+		{"kretprobe_instance", "ret_addr", &l.riAddr}, {"kretprobe_instance", "task", &l.riTask}, {"kretprobe_instance", "fp", &l.riFrame},
+	} {
+		if t := m.Types().Struct(f.typ); t != nil { // an image without them has no probes of its own
+			*f.to = uint64(t.Field(f.name).Offset)
+		}
+	}
 	return l, nil
 }

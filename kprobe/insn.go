@@ -1,8 +1,10 @@
 package kprobe
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 
@@ -163,13 +165,20 @@ func (in *insn) probeable(addr uint64) error {
 // copyTo makes the bytes for a slot: the instruction with its displacement mended, and int3 behind it, which ends the step of
 // an instruction that takes no single-step trap.
 func (in *insn) copyTo(addr, slot uint64) ([]byte, error) {
-	b := make([]byte, slotSize)
-	for i := range b {
-		b[i] = int3
+	code, err := in.moved(addr, slot)
+	if err != nil {
+		return nil, err
 	}
-	copy(b, in.bytes[:in.size])
+	b := bytes.Repeat([]byte{int3}, slotSize)
+	copy(b, code)
+	return b, nil
+}
+
+// moved makes the instruction at addr run at another place.
+func (in *insn) moved(addr, to uint64) ([]byte, error) {
+	b := slices.Clone(in.bytes[:in.size])
 	if in.disp != 0 {
-		d := int64(int32(binary.LittleEndian.Uint32(b[in.disp:]))) + int64(addr-slot)
+		d := int64(int32(binary.LittleEndian.Uint32(b[in.disp:]))) + int64(addr-to)
 		if d != int64(int32(d)) {
 			return nil, fmt.Errorf("the operand of %v at %#x is out of reach: %w", in.op, addr, kernel.EINVAL)
 		}

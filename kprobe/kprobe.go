@@ -43,14 +43,30 @@ type Kprobes struct {
 	slots  slots
 	bounds map[uint64][]uint16 // of functions by address: offsets of instructions
 	black  []area
-	busy   []bool // by CPU: a handler runs; hits are then only counted
-	steps  []step // by CPU: the copy that runs out of line
-	hits   []hit  // by CPU: what handlers see
-	off    bool   // debug switch: no site is armed
+	busy   []bool  // by CPU: a handler runs; hits are then only counted
+	steps  []step  // by CPU: the copy that runs out of line
+	hits   []hit   // by CPU: what handlers see
+	off    bool    // debug switch: no site is armed
+	thunks []thunk // by CPU: handlers of guest code that run
+	halts  []halt  // by CPU: a handler has stopped the machine at a probe
 
-	tramp uint64 // arch_rethook_trampoline
-	tasks map[uint64]*retStack
-	lay   layout
+	// optimised probes: see opt.go
+	noOpt      bool // sysctl debug.kprobes-optimization is 0
+	optList    []*site
+	kicked     bool // the guest's optimiser has work that it does not know of
+	detours    map[uint64]*site
+	flows      map[uint64]*flow
+	flowShared *sharedFlow
+	pcs        map[uint64]bool // see standing
+	pcsAt      uint64
+
+	// Test knob: the optimiser takes what has come since it began to wait.
+	skipQuiescence bool
+
+	tramp  uint64            // arch_rethook_trampoline
+	guests map[uint64]*Probe // by the address of the guest's struct kprobe
+	tasks  map[uint64]*retStack
+	lay    layout
 
 	events []*Event // in order of definition
 	groups []*group // one per event name
@@ -66,7 +82,8 @@ func New(m *kernel.Machine) (*Kprobes, error) {
 	if !ok {
 		return nil, fmt.Errorf("kprobe: the machine has no tracer: %w", kernel.ENODEV)
 	}
-	k := &Kprobes{m: m, t: t, sites: map[uint64]*site{}, bounds: map[uint64][]uint16{}, tasks: map[uint64]*retStack{}, nextID: firstID}
+	k := &Kprobes{m: m, t: t, sites: map[uint64]*site{}, bounds: map[uint64][]uint16{}, tasks: map[uint64]*retStack{}, nextID: firstID,
+		detours: map[uint64]*site{}, flows: map[uint64]*flow{}, flowShared: &sharedFlow{}, guests: map[uint64]*Probe{}}
 	k.op = &ftrace.Ops{Name: "kprobe", Gate: "kprobe_ftrace_handler", Regs: true, Filter: ftrace.NewHash()}
 	var err error
 	if k.lay, err = newLayout(m); err != nil {
@@ -95,10 +112,23 @@ func (k *Kprobes) Tracer() *ftrace.Tracer { return k.t }
 func (k *Kprobes) attach() {
 	k.busy = make([]bool, k.m.NumCPU())
 	k.hits = make([]hit, k.m.NumCPU())
+	k.thunks = make([]thunk, k.m.NumCPU())
 	k.op.Call = k.ftraceHit
 	k.m.RegisterGate("kprobe_ftrace_handler", k.t.Sites().GateOwn)
 	k.m.RegisterGate("arch_rethook_trampoline_callback", k.gateReturn)
 	k.m.RegisterGate("user_task_exit", k.taskExit)
+	for _, g := range []struct {
+		name string
+		fn   kernel.Gate
+	}{
+		{"kprobe_optimizer_step", k.gateOptimizer}, {"kprobes_optimization", k.gateSysctl},
+		{"kprobes_debug_read", k.gateDebugRead}, {"kprobes_debug_write", k.gateDebugWrite},
+		{"kprobe_arm", k.gateArm}, {"kprobe_disarm", k.gateDisarm}, {"kprobe_switch", k.gateSwitch},
+		{"kprobe_next", k.gateNext}, {"kprobe_resume", k.gateResume},
+	} {
+		k.m.RegisterGate(g.name, g.fn)
+	}
+	k.m.OnDetour(k.detourHit)
 	k.m.OwnTrap("kprobe", k.trap)
 	k.m.Disguise(k.disguise)
 	k.m.OnModule(k.onModule)
@@ -115,13 +145,17 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	}
 	n := &Kprobes{}
 	*n = *k
-	n.bounds = map[uint64][]uint16{}
+	n.bounds, n.flows, n.pcs = map[uint64][]uint16{}, map[uint64]*flow{}, nil
 	n.m, n.t, n.Owner = m, t, nil
 	n.op = t.Sites().ForkOf(k.op)
 	n.slots = k.slots.fork()
-	n.steps = append([]step(nil), k.steps...)
+	n.steps, n.halts = append([]step(nil), k.steps...), append([]halt(nil), k.halts...)
 	n.forkProbes(k)
 	n.attach()
+	for i := range k.thunks { // a handler of guest code in the middle of its run
+		n.busy[i] = k.busy[i] && k.thunks[i].site != nil || k.busy[i] && k.thunks[i].via == viaReturn && k.thunks[i].live
+		n.thunks[i] = n.copyThunk(&k.thunks[i])
+	}
 	return n
 }
 
@@ -140,6 +174,17 @@ func (n *Kprobes) forkProbes(k *Kprobes) {
 			n.dying = append(n.dying, d)
 			n.sites[s.addr] = d
 		}
+	}
+	n.optList, n.detours = nil, map[uint64]*site{}
+	for _, s := range k.optList {
+		n.optList = append(n.optList, n.sites[s.addr])
+	}
+	for va, s := range k.detours {
+		n.detours[va] = n.sites[s.addr]
+	}
+	n.guests = make(map[uint64]*Probe, len(k.guests))
+	for at, p := range k.guests {
+		n.guests[at] = c.probe(p)
 	}
 	for i := range n.steps {
 		if s := n.steps[i].site; s != nil {

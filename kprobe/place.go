@@ -1,7 +1,6 @@
 package kprobe
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -110,19 +109,9 @@ func (k *Kprobes) inSite(addr uint64) bool {
 // inJumpLabel says whether addr is within an instruction that static keys patch: struct jump_entry holds the distance from
 // itself to the code in its first word (include/linux/jump_label.h).
 func (k *Kprobes) inJumpLabel(addr uint64) bool {
-	const entrySize = 16
-	lo, ok1 := k.m.Symbols().Lookup("__start___jump_table")
-	hi, ok2 := k.m.Symbols().Lookup("__stop___jump_table")
-	if !ok1 || !ok2 {
-		return false
-	}
-	b := make([]byte, hi-lo)
-	if k.m.Read(lo, b) != nil {
-		return false
-	}
-	for i := 0; i+entrySize <= len(b); i += entrySize {
-		code := lo + uint64(i) + uint64(int64(int32(binary.LittleEndian.Uint32(b[i:]))))
-		if code <= addr && addr < code+5 {
+	labels := k.shared().labels
+	for i := range uint64(5) {
+		if labels[addr-i] {
 			return true
 		}
 	}
@@ -160,10 +149,18 @@ func (k *Kprobes) original(addr uint64, b []byte) error {
 		}
 	}
 	clear(b[n:])
-	for i := range b[:n] {
-		if b[i] == int3 {
-			if s := k.sites[addr+uint64(i)]; s != nil && !s.ftrace {
-				b[i] = s.insn.bytes[0]
+	for at := addr - jumpSize + 1; at != addr+uint64(n); at++ {
+		s := k.sites[at]
+		if s == nil || s.ftrace {
+			continue
+		}
+		for i := range uint64(max(len(s.orig), 1)) {
+			if off := at + i - addr; off < uint64(n) {
+				if i == 0 {
+					b[off] = s.insn.bytes[0]
+				} else {
+					b[off] = s.orig[i]
+				}
 			}
 		}
 	}

@@ -7,9 +7,11 @@ import (
 
 // Regs are the registers that a handler sees: the CPU's own, or with mem a struct pt_regs that a trampoline has saved.
 type Regs struct {
-	c   *kernel.VCPU
-	mem uint64
-	ip  uint64 // what %ip reads
+	c     *kernel.VCPU
+	mem   uint64
+	ip    uint64 // what %ip reads
+	fix   bool   // ip cannot be changed: the probe is a jump
+	moved bool   // it has been: go on there instead of running the instruction
 }
 
 // reg is a row of the register table.
@@ -91,6 +93,8 @@ func (r *Regs) Set(name string, x uint64) error {
 	switch {
 	case !ok:
 		return kernel.EINVAL
+	case off == regIP && !r.fix:
+		r.ip, r.moved = x, true
 	case off == regIP || off == 0x88 || off == 0xa0 || off == regOrig:
 		return kernel.EOPNOTSUPP
 	case r.mem != 0:

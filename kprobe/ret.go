@@ -57,6 +57,8 @@ type Instance struct {
 	Task uint64 // task_struct of the caller
 	Pid  int
 	Data any // of the handlers
+
+	guest uint64 // its struct kretprobe_instance
 }
 
 // retStack is a task's list: its rethooks.
@@ -162,6 +164,7 @@ func (k *Kprobes) drop(s *retStack, n int) {
 		if in.Ret != nil {
 			in.Ret.Dropped++
 			in.Ret.InFlight--
+			in.Ret.recycle(in)
 		}
 	}
 	clear(s.list[n:])
@@ -190,32 +193,69 @@ func (k *Kprobes) taskExit(c *kernel.VCPU) uint64 {
 
 // enterRet is pre_handler_kretprobe.
 func enterRet(h *Hit) {
-	k, r, c := h.K, h.Probe.ret, h.C
-	r.Entries++
-	if r.InFlight >= r.MaxActive {
-		r.NoFree++
+	k, r := h.K, h.Probe.ret
+	in := k.begin(h)
+	if in == nil {
 		return
 	}
+	if r.Entry != nil {
+		h.Ret, h.In = r, in
+		ok := r.Entry(h)
+		h.Ret, h.In = nil, nil
+		if !ok {
+			k.refuse(in)
+			return
+		}
+	}
+	k.commit(in)
+}
+
+// begin takes an instance for the call that h is the entry of; nil: there is none.
+func (k *Kprobes) begin(h *Hit) *Instance {
+	r, c := h.Probe.ret, h.C
+	r.Entries++
 	slot := h.Regs.at(regSP)
 	ra, ok := word(k.m, slot)
-	if !ok {
+	if !ok || r.InFlight >= r.MaxActive {
 		r.NoFree++
-		return
+		if r.Probe.C != nil {
+			_ = k.m.PutU32(r.Probe.C.rp+k.lay.retMissed, uint32(r.NoFree))
+		}
+		return nil
 	}
 	in := r.take()
 	*in = Instance{Ret: r, Addr: ra, Slot: slot, Time: c.Now(), Task: c.CurrentAddr(), Pid: c.CurrentPid()}
-	h.Ret, h.In = r, in
-	if r.Entry != nil && !r.Entry(h) {
-		r.Refused++
-		h.Ret, h.In = nil, nil
-		r.free = append(r.free, in)
-		return
+	if g := r.Probe.C; g != nil {
+		n := len(g.free) - 1
+		in.guest, g.free = g.free[n], g.free[:n]
+		for off, x := range map[uint64]uint64{k.lay.riRp: g.rp, k.lay.riAddr: ra, k.lay.riTask: in.Task, k.lay.riFrame: slot + 8} {
+			k.push(in.guest+off, x)
+		}
 	}
-	h.Ret, h.In = nil, nil
+	return in
+}
+
+// refuse gives an instance back whose entry handler does not want the call.
+func (k *Kprobes) refuse(in *Instance) {
+	in.Ret.Refused++
+	in.Ret.recycle(in)
+}
+
+// recycle puts an instance back into the pool.
+func (r *Ret) recycle(in *Instance) {
+	if r.Probe.C != nil && in.guest != 0 {
+		r.Probe.C.free = append(r.Probe.C.free, in.guest)
+	}
+	in.Data, in.guest = nil, 0
+	r.free = append(r.free, in)
+}
+
+// commit hides the return address.
+func (k *Kprobes) commit(in *Instance) {
 	s := k.stack(in.Task, in.Pid)
 	s.list = append(s.list, in)
-	r.InFlight++
-	k.push(slot, k.tramp)
+	in.Ret.InFlight++
+	k.push(in.Slot, k.tramp)
 }
 
 // gateReturn is arch_rethook_trampoline_callback, jumped to with rsp just above the slot that was returned through.
@@ -229,21 +269,36 @@ func (k *Kprobes) gateReturn(c *kernel.VCPU) uint64 {
 	k.drop(s, n)
 	c.KeepRIP()
 	to := k.chain(s, slot)
+	if n == 0 || to == k.tramp {
+		to, _ = k.m.Symbols().Lookup("panic") // as rethook_trampoline_handler: nobody knows where to go
+		c.CPU.SetRIP(to)
+		return 0
+	}
+	var chain []*Instance // newest first, when handlers of guest code are among them
 	for n > 0 && s.list[n-1].Slot == slot {
 		n--
 		in := s.list[n]
 		s.list[n] = nil
 		s.list = s.list[:n]
-		back := in.Addr
-		k.leave(c, in, to)
-		if back != k.tramp {
-			k.push(slot, back)
-			c.CPU.SetRIP(back)
-			return 0
+		last := in.Addr != k.tramp
+		if r := in.Ret; chain != nil || r != nil && r.Probe.C != nil && r.Probe.C.ret != 0 {
+			chain = append(chain, in)
+		} else {
+			k.leave(c, in, to, 0)
+		}
+		if last {
+			break
 		}
 	}
-	to, _ = k.m.Symbols().Lookup("panic") // as rethook_trampoline_handler: nobody knows where to go
+	k.push(slot, to)
 	c.CPU.SetRIP(to)
+	if chain != nil && !k.busy[c.ID] {
+		k.enterThunk(c, thunk{via: viaReturn, ip: to, to: to, chain: chain})
+		return 0
+	}
+	for _, in := range chain { // within another handler
+		k.release(in)
+	}
 	return 0
 }
 
@@ -258,24 +313,27 @@ func (k *Kprobes) chain(s *retStack, slot uint64) uint64 {
 }
 
 // leave runs the return handler. to is what the handler sees as the return address: every kretprobe of a call sees the true one.
-func (k *Kprobes) leave(c *kernel.VCPU, in *Instance, to uint64) {
+// mem is a struct pt_regs in guest memory, 0: the CPU's registers are meant.
+func (k *Kprobes) leave(c *kernel.VCPU, in *Instance, to, mem uint64) {
 	c.Charge(costReturn)
-	r := in.Ret
-	if r == nil {
-		return
-	}
-	r.Returns++
-	r.InFlight--
-	if r.Return != nil && r.Probe.enabled {
+	if r := in.Ret; r != nil && r.Return != nil && r.Probe.enabled {
 		was := k.busy[c.ID]
 		k.busy[c.ID] = true // kprobe_busy_begin
-		h := k.newHit(c, 0, to)
+		h := k.newHit(c, mem, to)
 		h.Ret, h.In = r, in
 		r.Return(h)
 		k.busy[c.ID] = was
 	}
-	in.Data = nil
-	r.free = append(r.free, in)
+	k.release(in)
+}
+
+// release ends a call.
+func (k *Kprobes) release(in *Instance) {
+	if r := in.Ret; r != nil {
+		r.Returns++
+		r.InFlight--
+		r.recycle(in)
+	}
 }
 
 // trueReturn is Unwinder.RetAddr: through kretprobes and, by next, whatever else has hijacked the slot.
@@ -338,6 +396,11 @@ func (c *copier) ret(r *Ret) *Ret {
 	n.free = nil
 	c.rets[r] = n
 	n.Probe.k, n.Probe.ret = c.k, n
+	if g := r.Probe.C; g != nil {
+		own := *g
+		own.free = slices.Clone(g.free)
+		n.Probe.C = &own
+	}
 	c.probes[&r.Probe] = &n.Probe
 	return n
 }

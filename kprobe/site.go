@@ -13,6 +13,8 @@ type Probe struct {
 	Name string // says who made it
 	Pre  func(h *Hit)
 	Post func(h *Hit)
+	C    *GuestProbe // handlers in guest code; nil: none
+	Int3 bool        // step by an int3 behind the copy and by emulation, as 6.1 does; else by TF and #DB
 
 	Hits   uint64 // times that Pre was called
 	Missed uint64 // hits within a handler
@@ -27,12 +29,36 @@ type Probe struct {
 // Enabled says whether hits call the handlers.
 func (p *Probe) Enabled() bool { return p.enabled }
 
-// Kind is how the probe's place is patched: "ftrace" or "int3".
+// Kind is how the probe's place is patched: "ftrace", "int3" or "optimized"; see Unoptimized.
 func (p *Probe) Kind() string {
-	if s := p.k.sites[p.Addr]; s != nil && !s.ftrace {
-		return "int3"
+	s := p.k.sites[p.Addr]
+	switch {
+	case s == nil || s.ftrace:
+		return "ftrace"
+	case s.opt != optNone:
+		return "optimized"
 	}
-	return "ftrace"
+	return "int3"
+}
+
+// Unoptimized says why no jump can be at the probe; "" when one can, or when the probe goes through ftrace.
+func (p *Probe) Unoptimized() string {
+	s := p.k.sites[p.Addr]
+	if s == nil || s.ftrace {
+		return ""
+	}
+	if s.span == 0 && s.why == "" {
+		s.span, s.why = p.k.optimizable(s.addr)
+	}
+	switch {
+	case s.why != "":
+		return s.why
+	case s.hasPost():
+		return "it has a post handler"
+	case p.k.probedWithin(s):
+		return "another probe is within the 5 bytes"
+	}
+	return ""
 }
 
 // Registered says whether the probe still is in place.
@@ -51,6 +77,15 @@ type site struct {
 	// of an int3 site
 	insn insn
 	slot uint64
+	int3 bool // how it steps: Probe.Int3 of its first probe
+
+	opt      optState
+	batch    bool // the grace period that has begun covers it
+	span     int  // bytes that a jump covers; 0: not known, or none can be
+	why      string
+	detour   uint64
+	orig     []byte // what the jump covers, once there is a detour
+	restored bool   // the poke of restore has put the first byte back
 }
 
 // Register puts a probe in place, disabled. The errno is Linux's.
@@ -62,6 +97,7 @@ func (k *Kprobes) Register(p *Probe) error {
 		if s, err = k.newSite(p.Addr); err != nil {
 			return err
 		}
+		s.int3 = p.Int3
 		k.sites[p.Addr] = s
 	}
 	if len(s.probes) == 0 {
@@ -76,6 +112,9 @@ func (k *Kprobes) Register(p *Probe) error {
 	k.slots.serial++
 	p.serial = k.slots.serial
 	s.probes = append([]*Probe{p}, s.probes...)
+	if s.hasPost() {
+		k.unoptimize(s, true)
+	}
 	return nil
 }
 
@@ -152,16 +191,34 @@ func (k *Kprobes) reap() {
 			return
 		}
 	}
+	var left []*site
+	var inside map[uint64]bool // detours that somebody is in
 	for _, s := range k.dying {
 		if len(s.probes) > 0 || k.sites[s.addr] != s {
 			continue // used again
 		}
-		delete(k.sites, s.addr)
-		if s.slot != 0 {
-			k.slots.give(s.slot)
+		if s.detour != 0 && inside == nil {
+			inside = k.m.InDetour()
 		}
+		if s.opt != optNone || inside[s.detour] {
+			left = append(left, s)
+			continue
+		}
+		k.forget(s)
 	}
-	k.dying = nil
+	k.dying = left
+}
+
+// forget drops a site that nobody can come to any more.
+func (k *Kprobes) forget(s *site) {
+	delete(k.sites, s.addr)
+	if s.slot != 0 {
+		k.slots.give(s.slot)
+	}
+	if s.detour != 0 {
+		delete(k.detours, s.detour)
+		k.m.DetourFree(s.detour)
+	}
 }
 
 // Enable and Disable switch a probe; the first that is enabled at an address arms it, the last disarms it.
@@ -181,11 +238,19 @@ func (k *Kprobes) setEnabled(p *Probe, on bool) error {
 
 // SetArmed is debugfs's kprobes/enabled: off disarms every site and leaves the probes as they are.
 func (k *Kprobes) SetArmed(on bool) error {
+	if on == !k.off {
+		return nil
+	}
 	k.off = !on
 	for _, s := range k.list {
 		if err := k.arm(s); err != nil {
 			return err
 		}
+	}
+	if on {
+		k.info("kprobes: Kprobes globally enabled")
+	} else {
+		k.info("kprobes: Kprobes globally disabled")
 	}
 	return nil
 }
@@ -205,14 +270,35 @@ func (k *Kprobes) arm(s *site) error {
 	if s.ftrace {
 		return k.armFtrace(s, on)
 	}
-	was, now := []byte{s.insn.bytes[0]}, []byte{int3}
-	if !on {
-		was, now = now, was
+	if on {
+		for _, o := range k.jumpsOver(s) {
+			k.unoptimize(o, true)
+		}
+		if s.opt == optNone {
+			k.poke(s, kernel.Poke{Addr: s.addr, Old: []byte{s.insn.bytes[0]}, New: []byte{int3}})
+		}
+		k.optimize(s)
+		return nil
 	}
-	if err := k.m.Text().Queue("kprobe "+k.name(s), []kernel.Poke{{Addr: s.addr, Old: was, New: now}}); err != nil {
-		return fmt.Errorf("patching for a kprobe: %w", err)
+	s.restored = false
+	k.unoptimize(s, k.off)
+	if s.opt == optNone && !s.restored {
+		k.poke(s, kernel.Poke{Addr: s.addr, Old: []byte{int3}, New: []byte{s.insn.bytes[0]}})
+	}
+	for _, o := range k.jumpsOver(s) {
+		k.optimize(o)
 	}
 	return nil
+}
+
+// jumpsOver are the sites whose jumps cover s, or would: see get_optimized_kprobe.
+func (k *Kprobes) jumpsOver(s *site) (out []*site) {
+	for i := uint64(1); i < jumpSize; i++ {
+		if o := k.sites[s.addr-i]; o != nil && !o.ftrace && uint64(o.span) > i {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 func (k *Kprobes) name(s *site) string {
@@ -254,6 +340,9 @@ func (k *Kprobes) List() string {
 			if !p.enabled {
 				flags = "[DISABLED]"
 			}
+			if s.opt != optNone {
+				flags += "[OPTIMIZED]"
+			}
 			if s.ftrace {
 				flags += "[FTRACE]"
 			}
@@ -284,7 +373,7 @@ func (c *copier) probe(p *Probe) *Probe {
 	if p.ret != nil {
 		return &c.ret(p.ret).Probe
 	}
-	n := &Probe{}
+	n := &Probe{} // its handlers in guest code never change
 	*n = *p
 	c.probes[p] = n
 	n.k = c.k

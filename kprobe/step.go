@@ -32,11 +32,13 @@ func (k *Kprobes) newHit(c *kernel.VCPU, mem, ip uint64) *Hit {
 }
 
 // Costs in virtual ns under overhead = "model", beyond ftrace's own 30 + 70 for a trampoline and an event. The oracle's
-// ratios to a function event (100 ns here): ftrace-based 2.8, int3 6.5, kretprobe 4.
+// ratios to a function event (100 ns here): ftrace-based and
+// optimised 2.8, int3 6.5, kretprobe 4.
 const (
-	costFtrace = 150
-	costInt3   = 550
-	costReturn = 150
+	costFtrace    = 150
+	costInt3      = 550
+	costReturn    = 150
+	costOptimized = 150
 )
 
 // step is the instruction that a CPU runs out of line.
@@ -73,35 +75,100 @@ func (k *Kprobes) trap(c *kernel.VCPU, exc x86.Exception) bool {
 // int3Hit is kprobe_int3_handler.
 func (k *Kprobes) int3Hit(c *kernel.VCPU, s *site) bool {
 	c.Uncount()
-	if s.insn.locked && !c.Locked(c.CPU, s.insn.address(c, s.addr)) {
+	if s.opt == optNone && s.insn.locked && !c.Locked(c.CPU, s.insn.address(c, s.addr)) {
 		c.CPU.SetRIP(s.addr) // it is another CPU's turn: this one comes back
 		return true
 	}
 	c.Charge(costInt3)
 	st := &k.steps[c.ID]
 	*st = step{site: s, tf: c.CPU.Flags()&x86.FlagTF != 0}
-	if k.busy[c.ID] {
+	switch {
+	case k.stopped(c, s):
+	case k.busy[c.ID]:
 		st.nested = true
 		s.miss()
-	} else {
+	case s.guest():
+		st.site = nil
+		k.enterThunk(c, thunk{site: s, via: viaInt3, ip: s.addr + 1, tf: st.tf})
+		return true
+	default:
 		h := k.newHit(c, 0, s.addr+1)
 		h.Int3 = true
 		k.call(h, s)
+		if k.rewind(c, s) {
+			st.site = nil
+			return true
+		}
+		if h.Regs.moved {
+			k.skip(c, st, h.Regs.ip)
+			return true
+		}
 	}
-	if s.insn.kind == nearRet && k.emulateRet(c, s) {
-		k.done(c, st)
-		return true
-	}
-	c.CPU.SetFlags(c.CPU.Flags() | x86.FlagTF)
-	c.CPU.SetRIP(s.slot)
+	k.outOfLine(c, st)
 	return true
+}
+
+// skip goes on where a handler has sent the CPU: the instruction is not run (pre_handler returned 1).
+func (k *Kprobes) skip(c *kernel.VCPU, st *step, ip uint64) {
+	c.Recount()
+	st.site = nil
+	c.CPU.SetRIP(ip)
+}
+
+// outOfLine runs the probed instruction elsewhere: setup_singlestep. An optimised probe goes to its detour at once, so that
+// nobody comes into the bytes that the jump will cover (setup_detour_execution).
+func (k *Kprobes) outOfLine(c *kernel.VCPU, st *step) {
+	s := st.site
+	if s.opt != optNone {
+		st.site = nil
+		c.CPU.SetRIP(kernel.DetourCode(s.detour))
+		return
+	}
+	if (s.int3 || s.insn.kind == nearRet) && k.emulate(c, s) {
+		k.done(c, st)
+		return
+	}
+	if !s.int3 || s.insn.kind == relative || s.insn.kind == relCall || s.insn.kind == indirect || s.insn.kind == indCall {
+		c.CPU.SetFlags(c.CPU.Flags() | x86.FlagTF)
+	}
+	c.CPU.SetRIP(s.slot)
+}
+
+// halt is a stop that a handler asked for at a probe: the CPU was sent back to the instruction, so that whoever looks at the
+// stopped machine finds it there; the hit that follows is the same one.
+type halt struct {
+	site  *site
+	insns uint64
+}
+
+// rewind sends the CPU back to a probed instruction when its handlers have stopped the machine.
+func (k *Kprobes) rewind(c *kernel.VCPU, s *site) bool {
+	if !k.m.Stopping() {
+		return false
+	}
+	if len(k.halts) == 0 {
+		k.halts = make([]halt, k.m.NumCPU())
+	}
+	k.halts[c.ID] = halt{s, c.CPU.Insns}
+	c.CPU.SetRIP(s.addr)
+	return true
+}
+
+// stopped says whether this hit is the one at which the machine was stopped.
+func (k *Kprobes) stopped(c *kernel.VCPU, s *site) bool {
+	if len(k.halts) == 0 || k.halts[c.ID].site != s {
+		return false
+	}
+	same := k.halts[c.ID].insns == c.CPU.Insns
+	k.halts[c.ID] = halt{}
+	return same
 }
 
 // miss counts a hit within a handler.
 func (s *site) miss() {
 	for _, p := range s.probes {
 		if p.enabled {
-			p.Missed++
+			p.miss()
 		}
 	}
 }
@@ -194,28 +261,16 @@ func (k *Kprobes) push(sp, x uint64) {
 	}
 }
 
-// emulateRet does a near return; false when its stack cannot be read, and the copy then faults as the original would.
-func (k *Kprobes) emulateRet(c *kernel.VCPU, s *site) bool {
-	sp := c.CPU.Reg(x86.RSP)
-	to, err := k.m.U64(sp)
-	if err != nil {
-		return false
-	}
-	sp += 8
-	if b := s.insn.bytes[:s.insn.size]; b[len(b)-1] != 0xc3 { // ret n
-		sp += uint64(b[len(b)-2]) | uint64(b[len(b)-1])<<8
-	}
-	c.CPU.SetReg(x86.RSP, sp)
-	c.CPU.SetRIP(to)
-	return true
-}
-
 // done ends a step: post handlers run with the registers behind the instruction.
 func (k *Kprobes) done(c *kernel.VCPU, st *step) {
 	s, nested := st.site, st.nested
 	st.site = nil
 	c.Recount()
-	if nested || k.busy[c.ID] {
+	if nested || k.busy[c.ID] || !s.hasPost() {
+		return
+	}
+	if s.guest() {
+		k.enterThunk(c, thunk{site: s, via: viaPost, ip: c.CPU.RIP(), to: c.CPU.RIP()})
 		return
 	}
 	h := k.newHit(c, 0, c.CPU.RIP())
@@ -234,8 +289,16 @@ func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
 		s.miss()
 		return
 	}
+	if s.guest() {
+		k.enterThunk(c, thunk{site: s, via: viaFtrace, ip: ip + 1, mem: regs})
+		return
+	}
 	h := k.newHit(c, regs, ip+1) // as behind an int3: handlers see no difference
 	k.call(h, s)
+	if h.Regs.moved {
+		k.push(regs+regIP, h.Regs.ip)
+		return
+	}
 	h.Regs.ip = ip + 5
 	k.post(h, s)
 }

@@ -1,0 +1,271 @@
+package kprobe
+
+import (
+	"kscope/kernel"
+	"kscope/kernel/x86"
+)
+
+// Handlers in guest code: those of a module that has called register_kprobe or register_kretprobe.
+//
+//	int3, detour, return: kprobe_thunk (arch/kprobes_64.S) pushes a struct pt_regs, calls kprobe_dispatch(regs), loads what
+//	                      the handlers have left and jumps to the gate kprobe_resume: gateResume goes on as the probe would have
+//	ftrace:               the trampoline has built the pt_regs; kprobe_dispatch is called in place of the gate's return
+//
+// kprobe_dispatch calls what gateNext tells it to. Go handlers of the same place run within gateNext, in their turn. A CPU runs one
+// thunk at a time: hits within it are only counted, and interrupts are off, so that its task stays.
+type thunk struct {
+	live  bool
+	began bool
+	post  bool // the handlers behind the instruction
+	skip  bool // a handler has changed ip: the instruction is not run
+	tf    bool
+	via   via
+	site  *site
+	ip    uint64 // what handlers see
+	mem   uint64 // ftrace: the struct pt_regs
+	to    uint64 // where the CPU goes on; int3: decided then
+	flags uint64 // of the probed code
+	list  []*Probe
+	in    *Instance   // the entry handler that has been called is about this one
+	chain []*Instance // of a return: whose handlers are to be called
+}
+
+type via uint8
+
+const (
+	viaInt3 via = iota
+	viaDetour
+	viaFtrace
+	viaPost
+	viaReturn
+)
+
+// GuestProbe is the guest's side of a probe: addresses of its struct kprobe or kretprobe and of its handlers, 0: none.
+type GuestProbe struct {
+	at, pre, post uint64
+	rp            uint64 // struct kretprobe
+	entry, ret    uint64
+	free          []uint64 // struct kretprobe_instance
+}
+
+// guest says whether handlers of guest code are enabled at the site.
+func (s *site) guest() bool {
+	for _, p := range s.probes {
+		if p.C != nil && p.enabled {
+			return true
+		}
+	}
+	return false
+}
+
+// miss counts a hit of a probe within a handler.
+func (p *Probe) miss() {
+	p.Missed++
+	if p.C != nil {
+		_ = p.k.m.PutU64(p.C.at+p.k.lay.nmissed, p.Missed)
+	}
+}
+
+// enterThunk sends a CPU to the handlers of guest code.
+func (k *Kprobes) enterThunk(c *kernel.VCPU, t thunk) {
+	t.live, t.flags, t.post = true, c.CPU.Flags(), t.via == viaPost
+	if t.site != nil {
+		t.list = t.site.probes
+	}
+	k.thunks[c.ID] = t
+	k.busy[c.ID] = true
+	c.CPU.SetFlags(t.flags &^ (x86.FlagIF | x86.FlagTF))
+	if t.via == viaFtrace {
+		c.CallThen(k.symbol("kprobe_dispatch"), "", t.mem)
+		return
+	}
+	c.CPU.SetRIP(k.symbol("kprobe_thunk"))
+}
+
+func (k *Kprobes) symbol(name string) uint64 {
+	a, ok := k.m.Symbols().Lookup(name)
+	if !ok {
+		panic("BUG: kprobe: the image has no " + name)
+	}
+	return a
+}
+
+// gateNext: long kprobe_next(struct pt_regs *regs, struct kprobe_call *call, long ret).
+func (k *Kprobes) gateNext(c *kernel.VCPU) uint64 {
+	t := &k.thunks[c.ID]
+	regs := c.Arg(0)
+	switch {
+	case !t.live:
+		return 0
+	case !t.began:
+		t.began = true
+		k.push(regs+regIP, t.ip)
+		if t.via != viaFtrace {
+			k.push(regs+regFlags, t.flags)
+		}
+	default:
+		k.answered(c, t, c.Arg(2) != 0)
+	}
+	fn, a, ok := k.nextGuest(c, t, regs)
+	if ok {
+		b := make([]byte, 0, 32)
+		for _, x := range []uint64{fn, a, regs, 0} {
+			for i := range 8 {
+				b = append(b, byte(x>>(8*i)))
+			}
+		}
+		if k.m.Write(c.Arg(1), b) == nil {
+			return 1
+		}
+	}
+	k.finishCalls(c, t, regs)
+	return 0
+}
+
+// answered takes the result of a handler.
+func (k *Kprobes) answered(c *kernel.VCPU, t *thunk, nonzero bool) {
+	switch {
+	case t.in != nil && t.via != viaReturn:
+		in := t.in
+		t.in = nil
+		if nonzero {
+			k.refuse(in)
+		} else {
+			k.commit(in)
+		}
+	case t.via == viaReturn:
+		k.release(t.chain[0])
+		t.chain = t.chain[1:]
+	case !t.post && nonzero:
+		t.skip = true
+	}
+}
+
+// nextGuest runs Go handlers up to the next one of guest code.
+func (k *Kprobes) nextGuest(c *kernel.VCPU, t *thunk, regs uint64) (fn, arg uint64, ok bool) {
+	for t.via == viaReturn && len(t.chain) > 0 {
+		in := t.chain[0]
+		if r := in.Ret; r != nil && r.Probe.C != nil && r.Probe.C.ret != 0 && r.Probe.enabled {
+			return r.Probe.C.ret, in.guest, true
+		}
+		k.leave(c, in, t.ip, regs)
+		t.chain = t.chain[1:]
+	}
+	for {
+		for len(t.list) > 0 {
+			p := t.list[0]
+			t.list = t.list[1:]
+			if !p.enabled {
+				continue
+			}
+			if fn, arg, ok = k.guestCall(c, t, p, regs); ok {
+				return fn, arg, true
+			}
+		}
+		if t.via != viaFtrace || t.post || t.skip {
+			return 0, 0, false
+		}
+		t.post, t.list = true, t.site.probes
+		k.push(regs+regIP, t.site.addr+5)
+	}
+}
+
+// guestCall is what to call for one probe; it runs Go handlers itself.
+func (k *Kprobes) guestCall(c *kernel.VCPU, t *thunk, p *Probe, regs uint64) (fn, arg uint64, ok bool) {
+	h := k.newHit(c, regs, t.ip)
+	h.Probe, h.Int3 = p, t.via == viaInt3 || t.via == viaPost
+	switch {
+	case t.post:
+		if p.C != nil {
+			return p.C.post, p.C.at, p.C.post != 0
+		}
+		if p.Post != nil {
+			p.Post(h)
+		}
+		return 0, 0, false
+	case p.ret != nil && p.C != nil:
+		p.Hits++
+		in := k.begin(h)
+		if in == nil {
+			return 0, 0, false
+		}
+		if p.C.entry != 0 {
+			t.in = in
+			return p.C.entry, in.guest, true
+		}
+		k.commit(in)
+		return 0, 0, false
+	case p.C != nil:
+		p.Hits++
+		return p.C.pre, p.C.at, p.C.pre != 0
+	}
+	p.Hits++
+	if p.Pre != nil {
+		p.Pre(h)
+		if h.Regs.moved {
+			t.skip = true
+			k.push(regs+regIP, h.Regs.ip)
+		}
+	}
+	return 0, 0, false
+}
+
+// finishCalls ends the handlers: ftrace's trampoline goes on, kprobe_thunk will come to gateResume.
+func (k *Kprobes) finishCalls(c *kernel.VCPU, t *thunk, regs uint64) {
+	if t.via == viaFtrace {
+		if !t.skip {
+			k.push(regs+regIP, t.site.addr+5)
+		}
+		*t = thunk{}
+		k.busy[c.ID] = false
+		return
+	}
+	t.flags, _ = word(k.m, regs+regFlags)
+	k.push(regs+regFlags, t.flags&^x86.FlagIF&^x86.FlagTF)
+	if t.skip {
+		t.to, _ = word(k.m, regs+regIP)
+	}
+}
+
+// gateResume: void kprobe_resume(void), jumped to with the registers that the handlers have left.
+func (k *Kprobes) gateResume(c *kernel.VCPU) uint64 {
+	t := k.thunks[c.ID]
+	if !t.live {
+		c.KeepRIP()
+		to, _ := k.m.Symbols().Lookup("panic")
+		c.CPU.SetRIP(to)
+		return 0
+	}
+	c.KeepRIP()
+	k.thunks[c.ID] = thunk{}
+	k.busy[c.ID] = false
+	c.CPU.SetFlags(t.flags)
+	if t.via != viaInt3 {
+		c.CPU.SetRIP(t.to)
+		return 0
+	}
+	st := &k.steps[c.ID]
+	*st = step{site: t.site, tf: t.tf}
+	if t.skip {
+		k.skip(c, st, t.to)
+	} else {
+		k.outOfLine(c, st)
+	}
+	return 0
+}
+
+// copyThunk copies a thunk for a fork.
+func (n *Kprobes) copyThunk(t *thunk) thunk {
+	c := *t
+	if t.site != nil {
+		c.site = n.sites[t.site.addr]
+		c.list = nil
+		for _, p := range t.list {
+			if q := n.Copy(p); q != nil {
+				c.list = append(c.list, q)
+			}
+		}
+	}
+	c.in, c.chain = nil, nil // a fork in the middle of a handler forgets the calls that it is about
+	return c
+}
