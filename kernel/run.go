@@ -183,6 +183,16 @@ func (m *Machine) next() *VCPU {
 	return best
 }
 
+// Idle tells whether every CPU is halted and no interrupt is on its way to any: the only thing that can wake one is its timer.
+func (m *Machine) Idle() bool {
+	for _, v := range m.cpus {
+		if v.state == cpuRunning || v.state == cpuHalted && v.apic.posted() {
+			return false
+		}
+	}
+	return true
+}
+
 // idleUntil moves the clocks of halted CPUs to t, where a run with a time limit ends.
 func (m *Machine) idleUntil(t uint64) {
 	for _, v := range m.cpus {
