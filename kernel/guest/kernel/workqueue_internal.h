@@ -13,7 +13,7 @@ struct worker_pool {
 	struct list_head idle_list, busy_list;
 	bool manager_active;
 	bool ready;				/* its CPU is there */
-};
+} __aligned(256);	/* work->data holds its address above WORK_STRUCT_FLAG_MASK */
 struct worker {
 	struct list_head entry;			/* on idle_list or busy_list */
 	struct work_struct *current_work;
