@@ -27,6 +27,7 @@ import (
 	"kscope/kernel"
 	"kscope/kernel/user"
 	"kscope/lang"
+	"kscope/lang/agg"
 )
 
 // Config is what main supplies.
@@ -42,13 +43,18 @@ type Env struct {
 	host    *lang.Host
 	guest   *Guest                         // the default machine; nil until first use
 	running atomic.Pointer[kernel.Machine] // what Ctrl-C stops
+	aggs    agg.Set
+	ends    []*hook // handlers of on("END")
 }
 
 // New makes an Env whose tables go into a lang.Host; Attach then ties the two.
 func New(cfg Config) *Env { return &Env{cfg: cfg} }
 
 // Attach tells the Env its host, which makes the threads for callbacks.
-func (e *Env) Attach(h *lang.Host) { e.host = h }
+func (e *Env) Attach(h *lang.Host) {
+	e.host = h
+	h.OnEnd(e.end)
+}
 
 // Tables are the rows of all modules.
 func (e *Env) Tables() []lang.Table {
@@ -59,6 +65,8 @@ func (e *Env) Tables() []lang.Table {
 				Doc: "Runs text in the guest's shell, shows what it writes and returns its exit status.\nWith capture it shows nothing and returns struct(code, out, err).\nEvery command is a task of the guest: sh(\"echo function > /sys/kernel/tracing/current_tracer\")."},
 		}},
 		{Title: "kernel: the machine and its guest kernel", Rows: append(e.bootRows(), e.rows("kernel", kernelMethods())...)},
+		{Title: "on: one front door", Rows: append(e.onRows(), momentRows()...)},
+		e.aggs.Table(),
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},
 		{Title: "kprobe: probes at any instruction", Rows: e.rows("kprobe", kprobeMethods())},
 		{Title: "event: trace events", Rows: e.rows("event", eventMethods())},

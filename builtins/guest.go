@@ -22,9 +22,10 @@ type shared struct {
 	M *kernel.Machine
 
 	env   *Env
-	procs map[int]*process // programs that scripts started
-	err   error            // of a Starlark program, until a run reports it
-	busy  bool             // something drives the machine: what runs inside it may not
+	procs map[int]*process  // programs that scripts started
+	err   error             // of a Starlark program, until a run reports it
+	spots map[spotKey]*spot // guest probes of on()
+	busy  bool              // something drives the machine: what runs inside it may not
 }
 
 // NewGuest wraps a machine that has just booted, with the parts that it was made with.

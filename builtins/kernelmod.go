@@ -58,6 +58,8 @@ func baseMethods() []method {
 		{name: "patches", sig: "() -> [Patch]", fn: kernelPatches,
 			doc: "Lists every change of text since boot, oldest first; printing one tells its story.\n.pokes are the sites (addr, old, new, by); .steps the moments (kind, time, cpu, pid, comm, writes) with who saw them:\n.acks which CPU passed its sync when, .hits which ran into the transient int3, .stale which held old bytes."},
 		{name: "dmesg", sig: "() -> string", fn: kernelDmesg, doc: "The guest's log, as dmesg prints it."},
+		{name: "log", sig: "(fn) -> On", fn: kernelLog,
+			doc: "Calls fn(ctx) for each line that the kernel prints: ctx.text, .level (0 to 7), .ts, .line as dmesg shows it."},
 		{name: "state_hash", sig: "() -> int", fn: kernelStateHash,
 			doc: "A hash of memory, registers, pending interrupts and time; patched text counts as its original."},
 		{name: "fork", sig: "(seed = None) -> Machine", fn: kernelFork,

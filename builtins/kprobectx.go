@@ -41,8 +41,8 @@ func ctxRows() []ctxRow {
 		{name: "comm", sig: "-> string", doc: "Its name.", get: func(x *probeCtx) starlark.Value { return str(x.h.C.Current().Comm) }},
 		{name: "cpu", sig: "-> int", doc: "The CPU.", get: func(x *probeCtx) starlark.Value { return num(x.h.C.ID) }},
 		{name: "now", sig: "-> int", doc: "The CPU's time in ns.", get: func(x *probeCtx) starlark.Value { return unum(x.h.C.Now()) }},
-		{name: "where", sig: "-> string", doc: "The probed place.",
-			get: func(x *probeCtx) starlark.Value { return str(x.h.K.Machine().Symbols().Format(x.h.Addr())) }},
+		{name: "where", sig: "-> string", doc: "The probed place: \"vfs_read\", \"vfs_read+0x5\".",
+			get: func(x *probeCtx) starlark.Value { return str(x.g.placeName(x.h.Addr())) }},
 		{name: "regs", sig: "-> Regs", doc: "All registers by Linux's names: ctx.regs.di.", get: ctxRegs},
 		{name: "retval", sig: "-> int", doc: "The function's result, in a kretprobe's fn: register ax.", get: func(x *probeCtx) starlark.Value {
 			v, _ := x.h.Regs.Get("ax")

@@ -23,6 +23,22 @@ func (g *Guest) symRecord(s kernel.Sym) starlark.Value {
 	}}
 }
 
+// placeName is an address as a person writes it: "vfs_read", "vfs_read+0x5", "mod:sym".
+func (g *Guest) placeName(addr uint64) string {
+	s, off := g.M.Symbols().At(addr)
+	if s.Name == "" {
+		return fmt.Sprintf("%#x", addr)
+	}
+	name := s.Name
+	if s.Module != "" {
+		name = s.Module + ":" + name
+	}
+	if off != 0 {
+		name += fmt.Sprintf("+%#x", off)
+	}
+	return name
+}
+
 // missing says why a function that the source has is no symbol: inlined everywhere, or known by a clone's name only. It is ""
 // when there is no such function at all.
 func (g *Guest) missing(name string) string {

@@ -66,6 +66,7 @@ type Host struct {
 	modules map[string]*module // by absolute path
 	sources map[string][]string
 	order   []string // absolute paths of the files being run, outermost first
+	ends    []func() error
 	closers []func() error
 	left    uint64 // steps not yet leased to a thread
 	limited bool   // a thread ran out of steps
@@ -106,12 +107,22 @@ func (h *Host) Stdout() io.Writer { return h.cfg.Stdout }
 // Rows are all documented names, in the order of the tables.
 func (h *Host) Rows() []Row { return h.rows }
 
+// OnEnd registers work for the end of a script that did not fail, or of a session; the oldest runs first, before the closers.
+func (h *Host) OnEnd(f func() error) { h.ends = append(h.ends, f) }
+
 // OnClose registers work for Close; the newest runs first.
 func (h *Host) OnClose(f func() error) { h.closers = append(h.closers, f) }
 
-// Close ends the run: it undoes what the script made, newest first, and returns the first error.
+// Close ends the run: after the work of OnEnd it undoes what the script made, newest first. It returns the first error.
 func (h *Host) Close() error {
 	var first error
+	for len(h.ends) > 0 {
+		f := h.ends[0]
+		h.ends = h.ends[1:]
+		if err := f(); err != nil && first == nil {
+			first = err
+		}
+	}
 	for len(h.closers) > 0 {
 		last := len(h.closers) - 1
 		f := h.closers[last]
@@ -197,10 +208,20 @@ func (h *Host) Interrupt() {
 	}
 }
 
+// interrupted tells that Ctrl-C was pressed: what a script has counted till then is what its user wants to see.
+func (h *Host) interrupted() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.interrupts > 0
+}
+
 // Run runs a script to its end: the file and its main(), then the closers. Errors are printed to errw.
 func (h *Host) Run(path string, errw io.Writer) int {
 	_, err := h.execFile(path)
 	status := h.Report(errw, err)
+	if err != nil && !h.interrupted() {
+		h.ends = nil
+	}
 	if cerr := h.Close(); cerr != nil && status == ExitOK {
 		status = h.Report(errw, cerr)
 	}

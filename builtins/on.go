@@ -1,0 +1,275 @@
+package builtins
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"kscope/kernel"
+	"kscope/lang"
+)
+
+// on(spec, fn) is one front door to everything that can call a function: a table of kinds of specs, each with how it is
+// armed. Handlers run at the instruction where it happens, on the emulating goroutine. At one place they run in the order of
+// attachment, after the guest's own probes.
+
+// onKind is a row: what stands before the first colon of a spec.
+type onKind struct {
+	name string
+	form string // what stands behind it
+	doc  string
+	arm  func(h *hook, rest string) error
+}
+
+func onKinds() []onKind {
+	return []onKind{
+		{"kprobe", ":GLOB or :sym+offset", "before an instruction, by a kprobe of the guest", armKprobe},
+		{"kretprobe", ":GLOB", "when a function returns, by a kretprobe of the guest: ctx.retval, ctx.duration", armKretprobe},
+		{"function", ":GLOB", "at a function's entry, by a host hook: the guest is not patched and cannot tell", armFunction},
+		{"tracepoint", ":SYSTEM:EVENT, both globs", "a trace event: its fields are ctx's attributes", armTracepoint},
+		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU", armInterval},
+		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile},
+		{"insn", ":N", "whenever N more instructions have been executed", armInsn},
+		{"lost", "", "each record that a ring loses: ctx.cause, .cpu, .where", armLost},
+		{"panic", "", "the guest's panic(), before it does anything", armPanic},
+		{"BEGIN", "", "now, at once", armBegin},
+		{"END", "", "at the script's end, before aggregations are printed", armEnd},
+	}
+}
+
+// onRows are the function on and the value On.
+func (e *Env) onRows() []lang.Row {
+	doc := "Calls fn(ctx) whenever spec happens. help(\"Ctx\") lists what ctx can do. The kinds of specs:\n"
+	for _, k := range onKinds() {
+		doc += fmt.Sprintf("  %-12s%-26s %s\n", k.name, k.form, k.doc)
+	}
+	doc += "when(ctx) must be true for a call to count; after limit calls the handler detaches itself. An error of fn stops the run,\n" +
+		"or with on_error = \"detach\" ends the handler, with \"count\" is only counted. At one place handlers run in the order of on()."
+	rows := []lang.Row{{
+		Name: "on", Sig: `(spec, fn, when = None, limit = None, on_error = "stop") -> On`, Fn: e.onGuest(onFn), Doc: doc,
+		Example: "calls = agg.count(\"calls\")\non(\"kprobe:vfs_*\", lambda ctx: calls.inc(ctx.where))\nkernel.exec(\"cat\", [\"/etc/hostname\"])\ncalls.print()",
+	}}
+	for _, r := range hookRows() {
+		rows = append(rows, lang.Row{Name: "On." + r.name, Sig: r.sig, Doc: r.doc})
+	}
+	return rows
+}
+
+// hook is the value On: one handler and what it is attached to.
+type hook struct {
+	c        *call // of on(): errors are its
+	g        *Guest
+	spec     string
+	fn, when *lang.Handler
+	limit    uint64
+	onError  string
+	armed    bool
+	calls    uint64
+	errors   uint64
+	last     error
+	sites    []string // what it is armed at, for print and --dry-run
+	undo     []func(post bool) error
+}
+
+var _ starlark.HasAttrs = (*hook)(nil)
+
+func (h *hook) Type() string          { return "On" }
+func (h *hook) Freeze()               {}
+func (h *hook) Truth() starlark.Bool  { return true }
+func (h *hook) Hash() (uint32, error) { return starlark.String(h.spec).Hash() }
+func (h *hook) String() string {
+	if h.sites == nil {
+		return fmt.Sprintf("<on %s>", h.spec)
+	}
+	return fmt.Sprintf("<on %s: %s>", h.spec, plural(len(h.sites), "site"))
+}
+
+// onFn implements on.
+func onFn(c *call) (starlark.Value, error) {
+	var spec string
+	var fn starlark.Callable
+	var when, limit starlark.Value
+	h := &hook{c: c, g: c.g, onError: "stop"}
+	if err := c.unpack("spec", &spec, "fn", &fn, "when?", &when, "limit?", &limit, "on_error?", &h.onError); err != nil {
+		return nil, err
+	}
+	n, err := c.positive("limit", limit)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.choice("on_error", h.onError, "stop", "detach", "count"); err != nil {
+		return nil, err
+	}
+	if when != nil && when != starlark.None {
+		w, err := c.callback("when", when)
+		if err != nil {
+			return nil, err
+		}
+		h.when = c.g.env.host.Handler("when of "+spec, w)
+	}
+	h.spec, h.limit = spec, n
+	h.fn = c.g.env.host.Handler("on "+spec, fn)
+	return h, h.attach()
+}
+
+// attach parses the spec and arms the handler; it detaches at the script's end at the latest.
+func (h *hook) attach() error {
+	name, rest, _ := strings.Cut(h.spec, ":")
+	for _, k := range onKinds() {
+		if k.name != name {
+			continue
+		}
+		if k.form == "" && rest != "" {
+			return h.bad(rest, len(name)+1, "%s takes nothing behind it", name)
+		}
+		if k.form != "" && rest == "" {
+			return h.bad(h.spec, len(name), "want %s%s", name, k.form)
+		}
+		h.armed = true
+		if err := k.arm(h, rest); err != nil {
+			_ = h.detach(false)
+			return err
+		}
+		h.g.env.host.OnClose(func() error { return h.detach(false) })
+		return nil
+	}
+	err := h.bad(name, 0, "unknown kind %q of spec", name)
+	if err.Hint = lang.DidYouMean(name, kindNames()); err.Hint == "" {
+		err.Hint = "kinds are " + strings.Join(kindNames(), ", ")
+	}
+	return err
+}
+
+func kindNames() (names []string) {
+	for _, k := range onKinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// bad is an error that points at byte off of the spec.
+func (h *hook) bad(at string, off int, format string, args ...any) *lang.Error {
+	e := h.c.errorf("%s: "+format, append([]any{h.spec}, args...)...)
+	e.At, e.Off, e.Code = h.spec, off, "EINVAL"
+	return e
+}
+
+// fire calls the handler with its ctx. It tells whether a value came back, for kretprobes' entries.
+func (h *hook) fire(m *kernel.Machine, ctx starlark.Value) {
+	if !h.armed {
+		return
+	}
+	if h.when != nil {
+		v, err := h.when.Call(ctx)
+		if err != nil {
+			h.failed(m, err)
+			return
+		}
+		if !v.Truth() {
+			return
+		}
+	}
+	h.calls++
+	if _, err := h.fn.Call(ctx); err != nil {
+		h.failed(m, err)
+	}
+	if h.limit != 0 && h.calls >= h.limit {
+		h.drop(m)
+	}
+}
+
+// failed acts on an error of the handler, as on_error says.
+func (h *hook) failed(m *kernel.Machine, err error) {
+	h.errors++
+	h.last = err
+	switch h.onError {
+	case "count":
+	case "detach":
+		h.drop(m)
+	default:
+		if h.g.err == nil {
+			h.g.err = err
+		}
+		m.RequestStop("a handler of " + h.spec + " failed")
+	}
+}
+
+// drop detaches from inside a run.
+func (h *hook) drop(m *kernel.Machine) {
+	if err := h.detach(m.Running() != nil); err != nil && h.g.err == nil {
+		h.g.err = err
+	}
+}
+
+// detach takes the handler off, the newest part first. With post the guest's kthread does what must be patched, later.
+func (h *hook) detach(post bool) error {
+	h.armed = false
+	var first error
+	for len(h.undo) > 0 {
+		last := len(h.undo) - 1
+		undo := h.undo[last]
+		h.undo = h.undo[:last]
+		if err := undo(post); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// removed adds a way back that needs no patching.
+func (h *hook) removed(remove func()) {
+	h.undo = append(h.undo, func(bool) error { remove(); return nil })
+}
+
+// hookRow is an attribute of On.
+type hookRow struct {
+	name, sig, doc string
+	get            func(h *hook) starlark.Value
+	do             func(c *call, h *hook) error
+}
+
+func hookRows() []hookRow {
+	return []hookRow{
+		{name: "spec", sig: "-> string", doc: "What it was made of.", get: func(h *hook) starlark.Value { return str(h.spec) }},
+		{name: "sites", sig: "-> [string]", doc: "Where it is armed.", get: func(h *hook) starlark.Value { return lang.Strings(h.sites) }},
+		{name: "calls", sig: "-> int", doc: "How often fn was called.", get: func(h *hook) starlark.Value { return unum(h.calls) }},
+		{name: "errors", sig: "-> int", doc: "How often fn or when failed.", get: func(h *hook) starlark.Value { return unum(h.errors) }},
+		{name: "error", sig: "-> string", doc: "The last failure; None without.", get: func(h *hook) starlark.Value {
+			if h.last == nil {
+				return starlark.None
+			}
+			return str(h.last.Error())
+		}},
+		{name: "armed", sig: "-> bool", doc: "Whether it still calls fn.", get: func(h *hook) starlark.Value { return starlark.Bool(h.armed) }},
+		{name: "close", sig: "()", doc: "Detaches it; a handler may do so too.", do: func(c *call, h *hook) error { return h.detach(h.g.busy) }},
+	}
+}
+
+func (h *hook) Attr(name string) (starlark.Value, error) {
+	for _, r := range hookRows() {
+		switch {
+		case r.name != name:
+		case r.get != nil:
+			return r.get(h), nil
+		default:
+			return method{name: name, fn: func(c *call) (starlark.Value, error) {
+				if err := c.unpack(); err != nil {
+					return nil, err
+				}
+				return starlark.None, c.fail(r.do(c, h), "", nil)
+			}}.bound("On", h, h.g)
+		}
+	}
+	return nil, noAttr("On", name, h.AttrNames())
+}
+
+func (h *hook) AttrNames() []string {
+	var names []string
+	for _, r := range hookRows() {
+		names = append(names, r.name)
+	}
+	sort.Strings(names)
+	return names
+}

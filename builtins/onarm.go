@@ -1,0 +1,374 @@
+package builtins
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"kscope/ftrace"
+	"kscope/ftrace/event"
+	"kscope/kernel"
+	"kscope/kprobe"
+	"kscope/lang"
+)
+
+// How each kind of spec is armed.
+
+// spot is where guest probes of on() are: all handlers of one place share one probe, so that they run in the order of
+// attachment, whatever order the guest has.
+type spot struct {
+	addr  uint64
+	probe *kprobe.Probe
+	ret   *kprobe.Ret // nil: a kprobe
+	hooks []*hook
+}
+
+type spotKey struct {
+	addr uint64
+	ret  bool
+}
+
+func armKprobe(h *hook, rest string) error    { return h.armProbes(rest, false) }
+func armKretprobe(h *hook, rest string) error { return h.armProbes(rest, true) }
+
+// armProbes puts probes at the functions of a glob, or at one place, in one change of the guest's text.
+func (h *hook) armProbes(rest string, ret bool) error {
+	if err := h.c.ready(); err != nil {
+		return err
+	}
+	k, err := h.c.kprobes()
+	if err != nil {
+		return err
+	}
+	isGlob := strings.ContainsAny(rest, "*?[")
+	addrs, err := h.addresses(rest, isGlob)
+	if err != nil {
+		return err
+	}
+	var added []*spot
+	at := ""
+	err = h.c.change("on "+h.spec, func() error {
+		for _, addr := range addrs {
+			p, err := h.g.spot(k, addr, ret)
+			var refused *kprobe.PlaceError
+			if isGlob && errors.As(err, &refused) {
+				continue // what takes no probes is no match
+			}
+			if at = h.g.placeName(addr); err != nil {
+				return err
+			}
+			p.hooks = append(p.hooks[:len(p.hooks):len(p.hooks)], h)
+			added = append(added, p)
+			h.sites = append(h.sites, at)
+		}
+		return nil
+	})
+	h.undo = append(h.undo, func(post bool) error { return h.leave(k, added, post) })
+	if err != nil {
+		return h.c.placeError(err, k, at)
+	}
+	if len(added) == 0 {
+		return h.bad(rest, len(h.spec)-len(rest), "no function that takes a probe matches")
+	}
+	return nil
+}
+
+// addresses are the functions that a glob matches, by address, or the one place of a name.
+func (h *hook) addresses(rest string, isGlob bool) ([]uint64, error) {
+	if !isGlob {
+		addr, err := h.c.address(starlark.String(rest))
+		return []uint64{addr}, err
+	}
+	var out []uint64
+	seen := map[uint64]bool{}
+	for _, s := range h.g.M.Symbols().Glob(rest, "tTwW") {
+		if !seen[s.Addr] && s.Section != ".shadow" && s.Section != ".gates" {
+			seen[s.Addr] = true
+			out = append(out, s.Addr)
+		}
+	}
+	if len(out) == 0 {
+		return nil, h.unknown(rest, h.g.symbolNames("tTwW"))
+	}
+	return out, nil
+}
+
+// unknown is the error for a glob without a match.
+func (h *hook) unknown(rest string, names []string) error {
+	e := h.bad(rest, len(h.spec)-len(rest), "nothing matches %s", rest)
+	e.Code = "ENOENT"
+	bare := strings.Trim(rest, "*")
+	if near := lang.Near(bare, names); len(near) > 0 {
+		e.Hint = didYouMean(near)
+	}
+	return e
+}
+
+// spot finds the shared probe of an address, or makes it.
+func (g *Guest) spot(k *kprobe.Kprobes, addr uint64, ret bool) (*spot, error) {
+	key := spotKey{addr, ret}
+	if p := g.spots[key]; p != nil {
+		return p, nil
+	}
+	p := &spot{addr: addr}
+	name := "on " + g.placeName(addr)
+	var err error
+	if ret {
+		p.ret = &kprobe.Ret{Return: p.hit, Probe: kprobe.Probe{Addr: addr, Name: name}}
+		p.probe = &p.ret.Probe
+		err = k.RegisterRet(p.ret)
+	} else {
+		p.probe = &kprobe.Probe{Addr: addr, Name: name, Pre: p.hit}
+		err = k.Register(p.probe)
+	}
+	if err == nil {
+		err = k.Enable(p.probe)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if g.spots == nil {
+		g.spots = map[spotKey]*spot{}
+	}
+	g.spots[key] = p
+	return p, nil
+}
+
+// hit calls the handlers of a place.
+func (p *spot) hit(hit *kprobe.Hit) {
+	for _, h := range p.hooks {
+		g, ok := hit.K.Owner.(*Guest) // the machine may be a fork of the one that on() was called for
+		if !ok {
+			g = h.g
+		}
+		ctx := &probeCtx{g: g, h: hit}
+		h.fire(hit.K.Machine(), ctx)
+		ctx.h = nil
+	}
+}
+
+// leave takes a handler off its places, and the probes of those that it leaves empty out.
+func (h *hook) leave(k *kprobe.Kprobes, places []*spot, post bool) error {
+	var empty []*spot
+	for _, p := range places {
+		var left []*hook
+		for _, x := range p.hooks {
+			if x != h {
+				left = append(left, x)
+			}
+		}
+		if p.hooks = left; len(left) == 0 {
+			empty = append(empty, p)
+			delete(h.g.spots, spotKey{p.addr, p.ret != nil})
+		}
+	}
+	remove := func() error {
+		for _, p := range empty {
+			var err error
+			if p.ret != nil {
+				err = k.UnregisterRet(p.ret)
+			} else {
+				err = k.Unregister(p.probe)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(empty) == 0 || h.g.M.Dead() {
+		return nil
+	}
+	if post {
+		h.g.M.Post(func(*kernel.VCPU) error { return remove() })
+		return nil
+	}
+	return h.c.change("on "+h.spec, remove)
+}
+
+// armFunction hooks the entries of functions: nothing is patched.
+func armFunction(h *hook, rest string) error {
+	isGlob := strings.ContainsAny(rest, "*?[")
+	addrs, err := h.addresses(rest, isGlob)
+	if err != nil {
+		return err
+	}
+	for _, addr := range addrs {
+		remove, err := h.g.M.Hook(addr, h.fireAt)
+		if err != nil {
+			if isGlob {
+				continue
+			}
+			return h.c.fail(err, rest, nil)
+		}
+		h.removed(remove)
+		h.sites = append(h.sites, h.g.placeName(addr))
+	}
+	return nil
+}
+
+// armPanic hooks panic().
+func armPanic(h *hook, _ string) error {
+	addr, err := h.c.address(str("panic"))
+	if err != nil {
+		return err
+	}
+	remove, err := h.g.M.Hook(addr, h.fireAt)
+	if err != nil {
+		return h.c.fail(err, "", nil)
+	}
+	h.removed(remove)
+	return nil
+}
+
+// armTracepoint listens to the events of a glob.
+func armTracepoint(h *hook, rest string) error {
+	if err := h.c.ready(); err != nil {
+		return err
+	}
+	if !strings.Contains(rest, ":") {
+		return h.bad(rest, len(h.spec), "want tracepoint:SYSTEM:EVENT")
+	}
+	var events []*ftrace.TraceEvent
+	for _, ev := range h.g.T.TraceEvents() {
+		if kernel.Glob(rest, ev.Key()) {
+			events = append(events, ev)
+			h.sites = append(h.sites, ev.Key())
+		}
+	}
+	if len(events) == 0 {
+		return h.unknown(rest, h.g.eventNames())
+	}
+	var removes []func() error
+	err := h.c.change("on "+h.spec, func() error {
+		for _, ev := range events {
+			remove, err := h.g.T.Listen(ev, func(c *kernel.VCPU, d []byte) { h.fireMoment(c, h.g.eventMoment(ev.Format, c, d)) })
+			if err != nil {
+				return err
+			}
+			removes = append(removes, remove)
+		}
+		return nil
+	})
+	h.undo = append(h.undo, func(post bool) error {
+		all := func() error {
+			for _, remove := range removes {
+				if err := remove(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if h.g.M.Dead() {
+			return nil
+		}
+		if post {
+			h.g.M.Post(func(*kernel.VCPU) error { return all() })
+			return nil
+		}
+		return h.c.change("on "+h.spec, all)
+	})
+	return h.c.fail(err, rest, nil)
+}
+
+// eventMoment is the ctx of a trace event: the fields of its record by their names, decoded when the first is asked for.
+func (g *Guest) eventMoment(f *event.Format, c *kernel.VCPU, d []byte) *moment {
+	return &moment{
+		kind:   f.System + ":" + f.Name,
+		fields: []field{{"event", str(f.Name)}, {"ts", unum(c.Now())}},
+		late: func() []field {
+			var out []field
+			for i := range f.Fields {
+				if v, ok := f.Fields[i].Decode(d); ok {
+					out = append(out, field{f.Fields[i].Name, fieldValue(v)})
+				}
+			}
+			return out
+		},
+	}
+}
+
+// units are what may stand between "interval:" and the number.
+var units = map[string]uint64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "hz": 0}
+
+func armInterval(h *hook, rest string) error { return h.armClock(rest, false) }
+func armProfile(h *hook, rest string) error  { return h.armClock(rest, true) }
+
+func (h *hook) armClock(rest string, each bool) error {
+	unit, num, _ := strings.Cut(rest, ":")
+	at := len(h.spec) - len(rest)
+	scale, ok := units[unit]
+	if !ok {
+		e := h.bad(rest, at, "unknown unit %q", unit)
+		e.Hint = "units are ns, us, ms, s and hz: interval:ms:10, profile:hz:99"
+		return e
+	}
+	n, err := strconv.ParseUint(num, 10, 40)
+	if err != nil || n == 0 {
+		return h.bad(rest, at+len(unit)+1, "want a positive number behind %q", unit+":")
+	}
+	period := n * scale
+	if unit == "hz" {
+		period = 1e9 / n
+	}
+	h.removed(h.g.M.Every(period, each, h.fireAt))
+	return nil
+}
+
+func armInsn(h *hook, rest string) error {
+	n, err := strconv.ParseUint(strings.ReplaceAll(rest, "_", ""), 10, 62)
+	if err != nil || n == 0 {
+		return h.bad(rest, len(h.spec)-len(rest), "want a positive number of instructions")
+	}
+	h.removed(h.g.M.EveryInsns(n, h.fireAt))
+	return nil
+}
+
+// armLost listens to the losses of the tracer's rings.
+func armLost(h *hook, _ string) error {
+	h.removed(h.g.T.Losses(func(l ftrace.Loss) {
+		where := starlark.Value(starlark.None)
+		if l.IP != 0 {
+			where = str(h.g.placeName(l.IP))
+		}
+		name := fmt.Sprintf("type %d", l.Type)
+		if f := h.g.T.Events().ByID(l.Type); f != nil {
+			name = f.Name
+		}
+		h.fireMoment(h.g.M.Running(), &moment{kind: "lost", fields: []field{
+			{"cause", str(l.Cause)}, {"cpu", num(l.CPU)}, {"ts", unum(l.TS)}, {"where", where}, {"pid", num(l.PID)}, {"event", str(name)},
+		}})
+	}))
+	return nil
+}
+
+func armBegin(h *hook, _ string) error {
+	h.fireMoment(nil, &moment{kind: "BEGIN"})
+	h.armed = false
+	return h.g.programError()
+}
+
+func armEnd(h *hook, _ string) error {
+	e := h.g.env
+	e.ends = append(e.ends, h)
+	return nil
+}
+
+// kernelLog implements kernel.log.
+func kernelLog(c *call) (starlark.Value, error) {
+	var fn starlark.Callable
+	if err := c.unpack("fn", &fn); err != nil {
+		return nil, err
+	}
+	h := &hook{c: c, g: c.g, spec: "log", onError: "stop", armed: true, fn: c.g.env.host.Handler("kernel.log", fn)}
+	h.removed(c.g.M.OnLog(func(v *kernel.VCPU, l kernel.LogLine) {
+		h.fireMoment(v, &moment{kind: "log", fields: []field{
+			{"text", str(l.Text)}, {"level", num(l.Level)}, {"ts", unum(l.Time)}, {"line", str(l.String())},
+		}})
+	}))
+	c.g.env.host.OnClose(func() error { return h.detach(false) })
+	return h, nil
+}
