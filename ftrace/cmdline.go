@@ -99,9 +99,9 @@ func (c *cmdlines) resize(n uint64) error {
 	return nil
 }
 
-// recordsCmdline says whether names are saved: while a tracer or an event is active, unless record-cmd is off.
+// recordsCmdline says whether names are saved: while a tracer or an event is active, and from the first user of trace_printk on, unless record-cmd is off.
 func (t *Tracer) recordsCmdline() bool {
-	return (t.current.records || t.eventsOn > 0) && t.opt(optRecordCmd)
+	return (t.current.records || t.eventsOn > 0 || t.printkUsed) && t.opt(optRecordCmd)
 }
 
 // saveTask notes the name of the task that has just been traced on c. Linux does so at the next task switch, so a task

@@ -137,7 +137,7 @@ func (n *Tracer) forkEvents(t *Tracer) {
 	}
 	forks := map[*eventUse]*eventUse{}
 	use := func(to, from *Tracer) {
-		to.view = nil
+		to.view, to.printks = nil, nil
 		to.uses = make(map[*TraceEvent]*eventUse, len(from.uses))
 		for ev, u := range from.uses {
 			c := *u

@@ -45,6 +45,7 @@ var files = [...]File{
 		Doc: "as trace_pipe, of this CPU"},
 	{Path: "per_cpu/*/trace_pipe_raw", Mode: 0o440, Each: cpuNames, Open: openRaw, Read: readRaw, Ready: rawReady, Close: closePipe,
 		Doc: "the ring's pages of this CPU, binary, each read once"},
+	{Path: "printk_formats", Top: true, Mode: 0o440, Text: printkFormats, Doc: "formats of trace_printk, by the address that records hold"},
 	{Path: "saved_cmdlines", Top: true, Mode: 0o440, Text: savedCmdlines, Doc: "names of traced tasks by pid"},
 	{Path: "saved_cmdlines_size", Top: true, Mode: 0o640, Text: cmdlinesSize, Write: writeCmdlinesSize, Doc: "number of names that are kept"},
 	{Path: "saved_tgids", Top: true, Mode: 0o440, Text: savedTgids, Doc: "thread groups of traced tasks, with option record-tgid"},

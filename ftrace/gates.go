@@ -29,6 +29,7 @@ func (t *Tracer) registerGates() {
 	} {
 		t.m.RegisterGate(g.name, g.fn)
 	}
+	t.printkGates()
 	t.points.registerGates()
 }
 

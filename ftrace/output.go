@@ -111,8 +111,8 @@ func (p *printer) line(e *entry) {
 		return
 	}
 	p.NoParent, p.NoHash = !t.opt(optPrintParent), !t.opt(optHashPtr)
-	if h.Type == event.IDPrint && t.opt(optPrintk) && t.opt(optPrintkMsgOnly) && len(e.Data) > 16 {
-		p.Buf = append(p.Buf, e.Data[16:16+max(0, nul(e.Data[16:]))]...)
+	if (h.Type == event.IDPrint || h.Type == event.IDBprint || h.Type == event.IDBputs) && t.opt(optPrintk) && t.opt(optPrintkMsgOnly) {
+		p.Message(e.Data)
 		return
 	}
 	info := t.opt(optContextInfo)

@@ -10,8 +10,10 @@ const (
 	IDFunction    = 1
 	IDKernelStack = 4
 	IDPrint       = 5
+	IDBprint      = 6
 	IDGraphExit   = 10
 	IDGraphEntry  = 11
+	IDBputs       = 14
 	IDRawData     = 18
 	IDFuncRepeats = 19
 )
@@ -80,6 +82,16 @@ var Core = []Format{
 			}
 			nop(p, IDPrint)
 		},
+	},
+	{
+		System: "ftrace", Name: "bprint", ID: IDBprint,
+		Fields: []Field{{"unsigned long", "ip", 8, 8, false}, {"const char *", "fmt", 16, 8, false}, {"u32[]", "buf", 24, 0, false}},
+		Print:  `"%ps: %s", (void *)REC->ip, REC->fmt`, Text: bprintText, Raw: bprintRaw,
+	},
+	{
+		System: "ftrace", Name: "bputs", ID: IDBputs,
+		Fields: []Field{{"unsigned long", "ip", 8, 8, false}, {"const char *", "str", 16, 8, false}},
+		Print:  `"%ps: %s", (void *)REC->ip, REC->str`, Text: bprintText, Raw: bprintRaw,
 	},
 	{
 		System: "ftrace", Name: "funcgraph_exit", ID: IDGraphExit,

@@ -1,32 +1,12 @@
 package event
 
 // Foreign are the formats of Linux's tracer events that nothing here writes: user stacks, branches, the latency and MMIO
-// tracers, and bprint and bputs, whose texts trace_printk leaves in the kernel. They are listed for tools that read all of
-// events/ftrace. It is never written.
+// tracers. They are listed for tools that read all of events/ftrace. It is never written.
 var Foreign = []Format{
-	{System: "ftrace", Name: "context_switch", ID: 2, Fields: []Field{
-		{"unsigned int", "prev_pid", 8, 4, false},
-		{"unsigned int", "next_pid", 12, 4, false},
-		{"unsigned int", "next_cpu", 16, 4, false},
-		{"unsigned char", "prev_prio", 20, 1, false},
-		{"unsigned char", "prev_state", 21, 1, false},
-		{"unsigned char", "next_prio", 22, 1, false},
-		{"unsigned char", "next_state", 23, 1, false}},
+	{System: "ftrace", Name: "context_switch", ID: 2, Fields: wakeupFields,
 		Print: `"%u:%u:%u  ==> %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_pid, REC->next_prio, REC->next_state, REC->next_cpu`},
-	{System: "ftrace", Name: "wakeup", ID: 3, Fields: []Field{
-		{"unsigned int", "prev_pid", 8, 4, false},
-		{"unsigned int", "next_pid", 12, 4, false},
-		{"unsigned int", "next_cpu", 16, 4, false},
-		{"unsigned char", "prev_prio", 20, 1, false},
-		{"unsigned char", "prev_state", 21, 1, false},
-		{"unsigned char", "next_prio", 22, 1, false},
-		{"unsigned char", "next_state", 23, 1, false}},
+	{System: "ftrace", Name: "wakeup", ID: 3, Fields: wakeupFields,
 		Print: `"%u:%u:%u  ==+ %u:%u:%u [%03u]", REC->prev_pid, REC->prev_prio, REC->prev_state, REC->next_pid, REC->next_prio, REC->next_state, REC->next_cpu`},
-	{System: "ftrace", Name: "bprint", ID: 6, Fields: []Field{
-		{"unsigned long", "ip", 8, 8, false},
-		{"const char *", "fmt", 16, 8, false},
-		{"u32[]", "buf", 24, 0, false}},
-		Print: `"%ps: %s", (void *)REC->ip, REC->fmt`},
 	{System: "ftrace", Name: "mmiotrace_rw", ID: 7, Fields: []Field{
 		{"resource_size_t", "phys", 8, 8, false},
 		{"unsigned long", "value", 16, 8, false},
@@ -53,10 +33,6 @@ var Foreign = []Format{
 		{"unsigned int", "tgid", 8, 4, false},
 		{"unsigned long[8]", "caller", 16, 64, false}},
 		Print: `"\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n", (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3], (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7]`},
-	{System: "ftrace", Name: "bputs", ID: 14, Fields: []Field{
-		{"unsigned long", "ip", 8, 8, false},
-		{"const char *", "str", 16, 8, false}},
-		Print: `"%ps: %s", (void *)REC->ip, REC->str`},
 	{System: "ftrace", Name: "hwlat", ID: 15, Fields: []Field{
 		{"u64", "duration", 8, 8, false},
 		{"u64", "outer_duration", 16, 8, false},
@@ -82,4 +58,15 @@ var Foreign = []Format{
 		{"int", "context", 12, 4, true},
 		{"u64", "timer_latency", 16, 8, false}},
 		Print: `"seq:%u\tcontext:%d\ttimer_latency:%llu\n", REC->seqnum, REC->context, REC->timer_latency`},
+}
+
+// wakeupFields are those of the events of the scheduler's tracers.
+var wakeupFields = []Field{
+	{"unsigned int", "prev_pid", 8, 4, false},
+	{"unsigned int", "next_pid", 12, 4, false},
+	{"unsigned int", "next_cpu", 16, 4, false},
+	{"unsigned char", "prev_prio", 20, 1, false},
+	{"unsigned char", "prev_state", 21, 1, false},
+	{"unsigned char", "next_prio", 22, 1, false},
+	{"unsigned char", "next_state", 23, 1, false},
 }

@@ -42,8 +42,9 @@ func CompilePrint(f *Format) (text func(p *Printer, d []byte), err error) {
 // verb is one conversion of the format.
 type verb struct {
 	minus, plus, blank, alt, zero bool
-	width, prec                   int // -1: none
-	size                          int // of the argument in bytes
+	starWidth, starPrec           bool // they are arguments
+	width, prec                   int  // -1: none
+	size                          int  // of the argument in bytes
 	conv                          byte
 	ptr                           string // what follows %p
 }
@@ -75,18 +76,32 @@ func (p *exprParser) parts(format string) (out []func(p *Printer, d []byte)) {
 
 // verb reads a conversion behind its %.
 func (p *exprParser) verb(s string) (v verb, rest string) {
+	v, n, ok := parseVerb(s)
+	if !ok || v.starWidth || v.starPrec {
+		p.fail("conversion %%%s is not known", s[:min(len(s), n+1)])
+	}
+	return v, s[n:]
+}
+
+// parseVerb reads a conversion behind its % and says how long it is; see format_decode.
+func parseVerb(s string) (v verb, i int, ok bool) {
 	v.width, v.prec, v.size = -1, -1, 4
-	i := v.flags(s)
-	number := func(n *int) {
+	i = v.flags(s)
+	number := func(n *int, star *bool) {
+		if i < len(s) && s[i] == '*' {
+			*star = true
+			i++
+			return
+		}
 		for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-			*n = max(*n, 0)*10 + int(s[i]-'0')
+			*n = min(max(*n, 0)*10+int(s[i]-'0'), maxWidth)
 		}
 	}
-	number(&v.width)
+	number(&v.width, &v.starWidth)
 	if i < len(s) && s[i] == '.' {
 		v.prec = 0
 		i++
-		number(&v.prec)
+		number(&v.prec, &v.starPrec)
 	}
 	for ; i < len(s) && strings.IndexByte("hlLqzt", s[i]) >= 0; i++ {
 		switch {
@@ -99,7 +114,7 @@ func (p *exprParser) verb(s string) (v verb, rest string) {
 		}
 	}
 	if i == len(s) || strings.IndexByte("diuxXocsp", s[i]) < 0 {
-		p.fail("conversion %%%s is not known", s[:min(len(s), i+1)])
+		return v, i, false
 	}
 	v.conv = s[i]
 	i++
@@ -113,8 +128,11 @@ func (p *exprParser) verb(s string) (v verb, rest string) {
 		i = start + n
 		v.ptr = v.ptr[:n]
 	}
-	return v, s[i:]
+	return v, i, true
 }
+
+// maxWidth bounds a width or precision.
+const maxWidth = 1024
 
 // flags reads the flags of a conversion and says how long they are.
 func (v *verb) flags(s string) int {

@@ -221,6 +221,11 @@ func (d *Dat) formats() (map[uint16]*event.Format, error) {
 			if f == nil {
 				return fmt.Errorf("trace.dat: %w", err)
 			}
+			for i := range event.Core { // the kernel's own way is better than their print fmt: stacks, trace_printk
+				if c := &event.Core[i]; system == "ftrace" && c.Name == f.Name {
+					f.Text = c.Text
+				}
+			}
 			out[f.ID] = f // one whose print fmt is not understood prints its fields
 		}
 		return nil

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sort"
@@ -93,7 +94,12 @@ func (r *Record) text(p *event.Printer) []byte {
 	case r.Format == nil:
 		p.Buf = fmt.Appendf(p.Buf, "unknown event %d\n", r.Header.Type)
 	case r.Format.Text != nil:
-		r.Format.Text(p, r.Data)
+		if r.Format.System == "ftrace" { // the kernel prints these without their names
+			p.Buf = append(append(p.Buf, r.Format.Name...), ": "...)
+		}
+		if r.Format.Text(p, r.Data); !bytes.HasSuffix(p.Buf, []byte("\n")) {
+			p.Buf = append(p.Buf, '\n')
+		}
 	default: // a print fmt that is not understood: the fields
 		p.Buf = append(append(p.Buf, r.Format.Name...), ':')
 		for i := range r.Format.Fields {

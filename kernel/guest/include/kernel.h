@@ -37,3 +37,4 @@ int __cond_resched(void);
 #define WARN_ON(c)		({ int __w = !!(c); if (unlikely(__w)) warn_slowpath_fmt(__FILE__, __LINE__, NULL); __w; })
 #define WARN_ON_ONCE(c)		({ static bool __o; int __w = !!(c); if (unlikely(__w) && !__o) { __o = true; warn_slowpath_fmt(__FILE__, __LINE__, NULL); } __w; })
 __printf(3, 4) void warn_slowpath_fmt(const char *file, int line, const char *fmt, ...);
+#include "trace_printk.h"

@@ -35,6 +35,8 @@ struct module {
 	char *args;
 	unsigned long *ftrace_callsites;
 	unsigned int num_ftrace_callsites;
+	const char **trace_bprintk_fmt_start;
+	unsigned int num_trace_bprintk_fmt;
 	struct list_head source_list;		/* what uses us */
 	struct list_head target_list;		/* what we use */
 	void (*exit)(void);

@@ -303,6 +303,8 @@ static int find_module_sections(struct module *mod)
 	mod->syms = section_objs(mod, "__ksymtab", sizeof(*mod->syms), &mod->num_syms);
 	mod->gpl_syms = section_objs(mod, "__ksymtab_gpl", sizeof(*mod->gpl_syms), &mod->num_gpl_syms);
 	mod->ftrace_callsites = section_objs(mod, "__mcount_loc", sizeof(*mod->ftrace_callsites), &mod->num_ftrace_callsites);
+	mod->trace_bprintk_fmt_start = section_objs(mod, "__trace_printk_fmt", sizeof(*mod->trace_bprintk_fmt_start),
+						    &mod->num_trace_bprintk_fmt);
 	mod->extable = section_objs(mod, "__ex_table", sizeof(*mod->extable), &mod->num_exentries);
 	return 0;
 }
