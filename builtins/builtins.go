@@ -67,6 +67,7 @@ func (e *Env) Tables() []lang.Table {
 		{Title: "kernel: the machine and its guest kernel", Rows: append(e.bootRows(), e.rows("kernel", kernelMethods())...)},
 		{Title: "on: one front door", Rows: append(e.onRows(), momentRows()...)},
 		e.aggs.Table(),
+		{Title: "awk: patterns and actions", Rows: e.awkRows()},
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},
 		{Title: "kprobe: probes at any instruction", Rows: e.rows("kprobe", kprobeMethods())},
 		{Title: "event: trace events", Rows: e.rows("event", eventMethods())},

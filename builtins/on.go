@@ -32,6 +32,7 @@ func onKinds() []onKind {
 		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU", armInterval},
 		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile},
 		{"insn", ":N", "whenever N more instructions have been executed", armInsn},
+		{"patch", "", "each write of a text patch: ctx.where, .old, .new, .kind", armPatch},
 		{"lost", "", "each record that a ring loses: ctx.cause, .cpu, .where", armLost},
 		{"panic", "", "the guest's panic(), before it does anything", armPanic},
 		{"BEGIN", "", "now, at once", armBegin},

@@ -327,6 +327,19 @@ func armInsn(h *hook, rest string) error {
 	return nil
 }
 
+// armPatch listens to the writes of the text patcher.
+func armPatch(h *hook, _ string) error {
+	h.removed(h.g.M.OnPatchStep(func(c *kernel.VCPU, p *kernel.Patch, s *kernel.PatchStep) {
+		for _, w := range s.Writes {
+			h.fireMoment(c, &moment{kind: "patch", fields: []field{
+				{"kind", str(s.Kind)}, {"addr", unum(w.Addr)}, {"where", str(h.g.placeName(w.Addr))},
+				{"old", starlark.Bytes(w.Old)}, {"new", starlark.Bytes(w.New)}, {"insns", unum(h.g.M.Insns())}, {"time", unum(s.Time)},
+			}})
+		}
+	}))
+	return nil
+}
+
 // armLost listens to the losses of the tracer's rings.
 func armLost(h *hook, _ string) error {
 	h.removed(h.g.T.Losses(func(l ftrace.Loss) {

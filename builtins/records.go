@@ -20,8 +20,11 @@ func (g *Guest) eventRecord(r *ftrace.Rec, seq int) *record {
 	rec := &record{typ: "Record", text: r.Line, fields: []field{
 		{"ts", unum(r.TS)}, {"cpu", num(r.CPU)}, {"pid", num(r.Header.PID)}, {"comm", str(r.Comm)},
 		{"flags", flagsRecord(r.Header)}, {"event", str(name)}, {"text", str(r.Text)}, {"seq", num(seq)},
-		{"lost", unum(r.Lost)},
+		{"lost", unum(r.Lost)}, {"common_comm", str(r.Comm)},
 	}}
+	if r.Format != nil {
+		rec.fields = append(rec.fields, field{"system", str(r.Format.System)})
+	}
 	if name == "function" {
 		fn, parent, _ := strings.Cut(r.Text, " <-")
 		rec.fields = append(rec.fields, field{"func", str(strings.TrimSpace(fn))}, field{"parent", str(parent)})
@@ -30,11 +33,27 @@ func (g *Guest) eventRecord(r *ftrace.Rec, seq int) *record {
 		fields := r.Format.Fields
 		for i := range fields {
 			if v, ok := fields[i].Decode(r.Data); ok {
-				rec.fields = append(rec.fields, field{fields[i].Name, fieldValue(v)})
+				rec.own(fields[i].Name, fieldValue(v))
 			}
 		}
 	}
 	return rec
+}
+
+// own adds a field of the event. Where it has the name of what every record has, as pid and comm in sched_waking, it is the
+// event's own that the name means; common_pid and common_comm are the task's that was running.
+func (r *record) own(name string, v starlark.Value) {
+	for i, f := range r.fields {
+		switch {
+		case f.name != name:
+		case name == "pid" || name == "comm" || name == "cpu" || name == "flags":
+			r.fields[i].value = v
+			return
+		default:
+			return // what tells records apart stays
+		}
+	}
+	r.fields = append(r.fields, field{name, v})
 }
 
 // fieldValue converts a field of an event.

@@ -22,8 +22,8 @@ func (r *Regexp) Truth() starlark.Bool  { return true }
 func (r *Regexp) Hash() (uint32, error) { return starlark.String(r.re.String()).Hash() }
 func (r *Regexp) AttrNames() []string   { return []string{"findall", "match", "pattern", "split", "sub"} }
 
-// MatchString lets other packages use the pattern.
-func (r *Regexp) MatchString(s string) bool { return r.re.MatchString(s) }
+// Regexp lets other packages use the pattern.
+func (r *Regexp) Regexp() *regexp.Regexp { return r.re }
 
 func (r *Regexp) Attr(name string) (starlark.Value, error) {
 	switch name {
