@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"kscope/ftrace"
 	"kscope/kernel"
+	"kscope/kprobe"
 	"kscope/lang"
 )
 
@@ -71,6 +73,10 @@ func newFlags(o *options) *flag.FlagSet {
 		o.machine.Image, err = readImage(s)
 		return err
 	})
+	f.Func("features", "`LIST` of features of kernels later than 6.1: "+featureNames(), func(s string) (err error) {
+		o.machine.Features, err = kernel.ParseFeatures(s, features())
+		return err
+	})
 	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
 	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
 	f.StringVar(&o.eval, "e", "", "evaluate `EXPR` and print its value")
@@ -96,6 +102,20 @@ func newFlags(o *options) *flag.FlagSet {
 	f.BoolVar(&o.json, "json", false, "test: one JSON object per golden")
 	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
+}
+
+// features are those of all packages.
+func features() []kernel.Feature { return append(ftrace.Features(), kprobe.Features()...) }
+
+func featureNames() string {
+	var names []string
+	for _, f := range features() {
+		names = append(names, f.Name)
+	}
+	if names == nil {
+		return "none in this build"
+	}
+	return strings.Join(names, ", ")
 }
 
 // size is a number of bytes with an optional K, M or G.

@@ -40,7 +40,7 @@ func (p *program) pin() lang.Pin {
 	m := p.opts.machine
 	return lang.Pin{
 		Image: digest(image)[:12], Costs: digest([]byte(table.String()))[:8],
-		CPUs: m.CPUs, Mem: m.Mem >> 20, Seed: m.Seed,
+		CPUs: m.CPUs, Mem: m.Mem >> 20, Seed: m.Seed, Features: m.Features,
 	}
 }
 
@@ -70,6 +70,9 @@ func (o *options) settle(here, own lang.Pin) lang.Pin {
 	if !o.given["seed"] {
 		here.Seed = own.Seed
 	}
+	if !o.given["features"] {
+		here.Features = own.Features
+	}
 	return here
 }
 
@@ -95,7 +98,7 @@ func (p *program) bounded() *program {
 func (p *program) under(pin lang.Pin) *program {
 	b := p.bounded()
 	m := &b.opts.machine
-	m.CPUs, m.Mem, m.Seed = pin.CPUs, pin.Mem<<20, pin.Seed
+	m.CPUs, m.Mem, m.Seed, m.Features = pin.CPUs, pin.Mem<<20, pin.Seed, pin.Features
 	return b
 }
 
@@ -163,7 +166,7 @@ func (p *program) command(c *lang.Command) int {
 		os.Remove(stdin.Name())
 	}()
 	given, image := opts.given, opts.machine.Image
-	here := lang.Pin{CPUs: opts.machine.CPUs, Mem: opts.machine.Mem >> 20, Seed: opts.machine.Seed}
+	here := lang.Pin{CPUs: opts.machine.CPUs, Mem: opts.machine.Mem >> 20, Seed: opts.machine.Seed, Features: opts.machine.Features}
 	if image == nil {
 		image = p.opts.machine.Image
 	}

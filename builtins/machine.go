@@ -6,7 +6,9 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"kscope/ftrace"
 	"kscope/kernel"
+	"kscope/kprobe"
 	"kscope/lang"
 )
 
@@ -88,10 +90,11 @@ func (n *namespace) Attr(name string) (starlark.Value, error) {
 func (e *Env) bootRows() []lang.Row {
 	return []lang.Row{{
 		Name: "kernel.boot",
-		Sig:  `(cpus = 4, mem = 64 * MiB, seed = 0, cmdline = "", overhead = "model") -> Machine`,
+		Sig:  `(cpus = 4, mem = 64 * MiB, seed = 0, cmdline = "", overhead = "model", features = "") -> Machine`,
 		Doc: "Boots a machine and makes it the one that kernel.*, tracer.* and fs.* act on.\n" +
 			"Without it the first use boots one by the command line's flags. mem is in bytes; other seeds give other\n" +
-			"interleavings. overhead = \"none\" makes tracing cost no virtual time and patches atomic.",
+			"interleavings. overhead = \"none\" makes tracing cost no virtual time and patches atomic.\n" +
+			"features is a comma-separated list of what later kernels than 6.1 have (kscope help lists them).",
 		Fn: e.bootFn,
 	}}
 }
@@ -102,7 +105,7 @@ func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	var seed starlark.Value
 	var mem int64
 	overhead := "model"
-	if err := c.unpack("cpus?", &cfg.CPUs, "mem?", &mem, "seed?", &seed, "cmdline?", &cfg.Cmdline, "overhead?", &overhead); err != nil {
+	if err := c.unpack("cpus?", &cfg.CPUs, "mem?", &mem, "seed?", &seed, "cmdline?", &cfg.Cmdline, "overhead?", &overhead, "features?", &cfg.Features); err != nil {
 		return nil, err
 	}
 	if seed != nil {
@@ -115,6 +118,10 @@ func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	}
 	if mem > 0 {
 		cfg.Mem = uint64(mem)
+	}
+	var err error
+	if cfg.Features, err = kernel.ParseFeatures(cfg.Features, append(ftrace.Features(), kprobe.Features()...)); err != nil {
+		return nil, c.errorf("%v", err)
 	}
 	if err := c.choice("overhead", overhead, "model", "none"); err != nil {
 		return nil, err

@@ -64,6 +64,7 @@ type snapKey struct {
 	mem           uint64
 	cmdline       string
 	overhead      Overhead
+	features      string
 }
 
 // Machine gives a machine at t = 1.000000 s. The first call for a configuration makes the machine, has setup register its
@@ -74,7 +75,7 @@ func (s *Snapshots) Machine(cfg Config, setup func(m *Machine) error) (*Machine,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := snapKey{sha256.Sum256(cfg.Image), sha256.Sum256(cfg.Initrd), cfg.CPUs, cfg.Mem, cfg.Cmdline, cfg.Overhead}
+	key := snapKey{sha256.Sum256(cfg.Image), sha256.Sum256(cfg.Initrd), cfg.CPUs, cfg.Mem, cfg.Cmdline, cfg.Overhead, cfg.Features}
 	base := s.booted[key]
 	if base == nil {
 		var err error

@@ -24,6 +24,7 @@ type Config struct {
 	Seed     uint64 // of the slices after boot
 	Cmdline  string // the guest's command line
 	Overhead Overhead
+	Features string    // comma-separated and sorted, of later kernels: see ParseFeatures
 	MaxInsns uint64    // stop with "limit" after so many counted instructions since boot; 0 = none
 	Image    []byte    // ELF of the guest kernel; nil = the embedded one
 	Initrd   []byte    // newc cpio
