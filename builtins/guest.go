@@ -13,8 +13,6 @@ type Guest struct {
 	*shared
 	T   *ftrace.Tracer
 	dir string // of the tracer's files in tracefs: "" or "instances/NAME/"
-
-	atBoot map[string]string // files of tracefs that tracer.reset restores
 }
 
 // shared is what all views of a machine have in common.
@@ -30,11 +28,7 @@ type shared struct {
 
 // NewGuest wraps a machine that has just booted, with the parts that it was made with.
 func NewGuest(m *kernel.Machine) (*Guest, error) {
-	g, err := wrap(m)
-	if err == nil {
-		g.atBoot = g.bootState()
-	}
-	return g, err
+	return wrap(m)
 }
 
 func wrap(m *kernel.Machine) (*Guest, error) {
@@ -51,9 +45,7 @@ func wrap(m *kernel.Machine) (*Guest, error) {
 
 // instance is the view of the machine through an instance.
 func (g *Guest) instance(t *ftrace.Tracer) *Guest {
-	n := &Guest{shared: g.shared, T: t, dir: "instances/" + t.Name() + "/"}
-	n.atBoot = n.bootState()
-	return n
+	return &Guest{shared: g.shared, T: t, dir: "instances/" + t.Name() + "/"}
 }
 
 // guard marks the machine as running while fn drives it, so that Ctrl-C reaches it and nothing inside drives it again.
@@ -81,7 +73,6 @@ func (g *Guest) fork(m *kernel.Machine) (*Guest, error) {
 		return nil, err
 	}
 	g.env.adopt(n)
-	n.atBoot = g.atBoot
 	for pid, p := range g.procs {
 		if p.copy != nil {
 			n.procs[pid], p.copy = p.copy, nil

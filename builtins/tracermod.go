@@ -1,7 +1,6 @@
 package builtins
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -469,71 +468,18 @@ func tracerMark(c *call) (starlark.Value, error) {
 	return c.set("trace_marker", text)
 }
 
-// resetSteps bring tracefs back to boot, as initialize_ftrace in tools/testing/selftests/ftrace/test.d/functions does.
-var resetSteps = [...]struct{ file, text string }{
-	{"tracing_on", "0"}, {"events/enable", "0"}, {"kprobe_events", ""}, {"current_tracer", "nop"}, {"set_ftrace_filter", ""}, {"set_ftrace_notrace", ""},
-	{"set_graph_function", ""}, {"set_graph_notrace", ""}, {"max_graph_depth", "0"}, {"tracing_thresh", "0"},
-	{"set_ftrace_pid", ""}, {"set_ftrace_notrace_pid", ""}, {"trace", ""}, {"error_log", ""},
-}
-
-// bootFiles are kept as they were at boot, for reset.
-var bootFiles = [...]string{"trace_options", "trace_clock", "tracing_cpumask", "buffer_size_kb", "saved_cmdlines_size"}
-
-// bootState reads them.
-func (g *Guest) bootState() map[string]string {
-	state := map[string]string{}
-	for _, file := range bootFiles {
-		state[file] = strings.TrimSpace(g.text(file))
-	}
-	return state
-}
-
 func tracerReset(c *call) (starlark.Value, error) {
 	if err := c.unpack(); err != nil {
 		return nil, err
 	}
-	for _, s := range resetSteps {
-		if _, err := c.set(s.file, s.text); err != nil && !errors.Is(err, kernel.ENOENT) { // an instance lacks some files
-			return nil, err
-		}
+	if err := c.ready(); err != nil {
+		return nil, err
 	}
-	for _, file := range bootFiles {
-		if err := c.restoreFile(file, c.g.atBoot[file]); err != nil {
-			return nil, err
-		}
+	if err := c.g.guard(c.g.T.Reset); err != nil {
+		return nil, c.fail(err, "", nil)
 	}
-	return c.set("tracing_on", "1")
-}
-
-// restoreFile writes what a file showed at boot, in the form that it takes, unless it still shows that.
-func (c *call) restoreFile(file, want string) error {
-	now := strings.TrimSpace(c.g.text(file))
-	if now == want {
-		return nil
+	if c.g.dir != "" {
+		return starlark.None, nil
 	}
-	texts := []string{want}
-	switch file {
-	case "trace_options":
-		texts = nil
-		old := strings.Fields(now)
-		for i, line := range strings.Fields(want) {
-			if i < len(old) && old[i] != line {
-				texts = append(texts, line)
-			}
-		}
-	case "trace_clock":
-		_, rest, _ := strings.Cut(want, "[")
-		name, _, _ := strings.Cut(rest, "]")
-		texts = []string{name}
-	case "buffer_size_kb": // "7 (expanded: 1408)": the rings do not shrink back to 7 KiB
-		if m := expandedSize.FindStringSubmatch(want); m != nil && m[2] != "" {
-			texts = []string{m[2]}
-		}
-	}
-	for _, text := range texts {
-		if _, err := c.set(file, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.set("kprobe_events", "") // the probes, which are another package's
 }

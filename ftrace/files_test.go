@@ -50,7 +50,7 @@ func someSites() *Sites {
 
 // someTracer is a tracer without a machine: all files work that neither patch nor name symbols.
 func someTracer(cpus int) *Tracer {
-	t := &Tracer{on: true, current: &tracers[nopTracer], options: defaultOptions(), percent: 50, sites: someSites(), cpu: make([]cpuState, cpus)}
+	t := &Tracer{on: true, current: &tracers[nopTracer], options: defaultOptions(), percent: defaultPercent, sites: someSites(), cpu: make([]cpuState, cpus)}
 	for i := range t.cpu {
 		t.cpu[i].ring = ring.New(ring.MinPages)
 	}

@@ -30,6 +30,9 @@ import (
 // defaultKB is the size of each CPU's ring once it is used (TRACE_BUF_SIZE_DEFAULT >> 10).
 const defaultKB = 1408
 
+// defaultPercent is buffer_percent at boot.
+const defaultPercent = 50
+
 // cpuState is what a Tracer keeps for each CPU.
 type cpuState struct {
 	ring    *ring.Buffer
@@ -132,7 +135,7 @@ func viewOf(m *kernel.Machine) guestView {
 
 // New attaches a tracer to a machine that has not booted yet and registers its gates.
 func New(m *kernel.Machine) (*Tracer, error) {
-	t := &Tracer{m: m, guest: viewOf(m), events: event.NewSet(), on: true, current: &tracers[nopTracer], options: defaultOptions(), percent: 50}
+	t := &Tracer{m: m, guest: viewOf(m), events: event.NewSet(), on: true, current: &tracers[nopTracer], options: defaultOptions(), percent: defaultPercent}
 	var err error
 	if t.sites, err = newSites(m); err != nil {
 		return nil, err

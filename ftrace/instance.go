@@ -19,7 +19,7 @@ const maxInstance = 255
 func (t *Tracer) newInstance(name string) *Tracer {
 	n := &Tracer{
 		m: t.m, sites: t.sites, events: t.events, lay: t.lay, guest: t.guest, graph: t.graph, stack: t.stack, cmdline: t.cmdline, fs: t.fs,
-		markIP: t.markIP, top: t, name: name, on: true, current: &tracers[nopTracer], percent: 50,
+		markIP: t.markIP, top: t, name: name, on: true, current: &tracers[nopTracer], percent: defaultPercent,
 		options: t.options &^ (1<<optEventFork | 1<<optFunctionFork),
 		cpu:     make([]cpuState, len(t.cpu)),
 		ops:     &Ops{Name: "function", Gate: "function_trace_call"},
@@ -129,25 +129,8 @@ func (t *Tracer) rmdir(name string) error {
 			return err
 		}
 	}
-	for _, ev := range t.catalog {
-		if err := n.EnableEvent(ev, false); err != nil {
-			return err
-		}
-	}
-	for _, p := range n.probes {
-		for i := range t.sites.recs { // in order of address
-			if s := p.events[t.sites.recs[i].IP]; s != nil {
-				if err := n.softEvent(s.ev, false); err != nil {
-					return err
-				}
-			}
-		}
-		if err := t.sites.Unregister(p.ops); err != nil {
-			return err
-		}
-	}
-	if n.ops.Registered() {
-		if err := t.sites.Unregister(n.ops); err != nil {
+	for _, step := range []func() error{n.resetEvents, n.dropProbes, n.resetTracer} {
+		if err := step(); err != nil {
 			return err
 		}
 	}
