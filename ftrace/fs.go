@@ -74,7 +74,8 @@ const (
 	modeDir = 0o040000
 	modeReg = 0o100000
 
-	rootID = 1
+	rootID      = 1
+	debugRootID = 2 // of debugfs, which the guest serves by the same gates: DEBUGFS_ROOT_ID in its fs/tracefs.c
 )
 
 func (n *node) mode() uint32 {
@@ -108,6 +109,8 @@ type FS struct {
 func newFS(t *Tracer) *FS {
 	fs := &FS{t: t, nodes: map[uint64]*node{}, open: map[uint64]*Handle{}}
 	fs.add(nil, "").t = t
+	fs.add(nil, "").t = t
+	fs.add(fs.nodes[debugRootID], "tracing") // where the guest mounts tracefs a second time
 	fs.add(fs.nodes[rootID], "instances")
 	for i := range files {
 		fs.AddFile(&files[i])
@@ -141,6 +144,7 @@ func (fs *FS) rootOf(t *Tracer) *node {
 func (fs *FS) fork(t *Tracer) *FS {
 	n := &FS{t: t, nodes: make(map[uint64]*node, len(fs.nodes)), lastID: fs.lastID, open: make(map[uint64]*Handle, len(fs.open)), lastFD: fs.lastFD}
 	n.copyTree(fs.nodes[rootID], nil)
+	n.copyTree(fs.nodes[debugRootID], nil)
 	for fd, h := range fs.open {
 		c := *h
 		c.T, c.VCPU = n.forkOf(h.T), nil
@@ -188,6 +192,10 @@ func (fs *FS) add(dir *node, name string) *node {
 
 // AddFile adds a row to the tree, with its directories, at the top.
 func (fs *FS) AddFile(f *File) { fs.addRow(fs.nodes[rootID], f) }
+
+// AddDebugFile adds a row to debugfs, whose path is below /sys/kernel/debug. Its files are the guest's only: Open and find do
+// not see them.
+func (fs *FS) AddDebugFile(f *File) { fs.addRow(fs.nodes[debugRootID], f) }
 
 func (fs *FS) addRow(root *node, f *File) {
 	if f.Each == nil {

@@ -189,6 +189,7 @@ func (m *Machine) ownGates() {
 		{"oops_begin", m.gateOopsBegin},
 		{"oops_line", m.gateOopsLine},
 		{"machine_halt", m.gateHalt},
+		{"stack_trace_save_tsk", m.gateStackTrace},
 		{"kscope_hazard", func(*VCPU) uint64 { return 0 }},
 		{"kprobe_optimizer_step", func(*VCPU) uint64 { return 0 }}, // package kprobe registers a second function
 		{"kprobe_arm", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},

@@ -52,6 +52,7 @@
 	GATE module_notify
 	GATE module_message
 	GATE module_drop
+	GATE stack_trace_save_tsk
 	GATE kscope_hazard
 	/* called by trampolines only */
 	GATE function_trace_call

@@ -116,6 +116,7 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_irq_work)
 DEFINE_IDTENTRY_SYSVEC(sysvec_kscope_kick)
 {
 	ack_APIC_irq();
+	inc_irq_stat(IRQ_KICK);
 	kscoped_kick();
 }
 

@@ -8,6 +8,7 @@
  * As in Linux, where kernel/trace is built without it, none of the tracer's own functions can be traced.
  */
 #include "tracefs.h"
+#include "sysctl.h"
 #include "poll.h"
 #include "proc_fs.h"
 #include "namei.h"
@@ -19,6 +20,8 @@
 #include "uaccess.h"
 
 #define TRACEFS_ROOT_ID	1
+#define DEBUGFS_ROOT_ID	2
+#define DEBUGFS_MAGIC	0x64626720
 #define CHUNK_MAX	(64UL << 10)
 
 DECLARE_WAIT_QUEUE_HEAD(tracefs_wait);
@@ -354,54 +357,73 @@ static int tracefs_fill_super(struct super_block *sb, void *data)
 
 static struct file_system_type tracefs_type = { .name = "tracefs", .fill_super = tracefs_fill_super, .single = true };
 
-static int ftrace_enabled = 1;
+static int ftrace_enabled = 1, stack_tracer_enabled;
 
-static notrace int ftrace_enabled_show(struct seq_file *m, void *v)
+/* 0 turns every traced function's site into a nop until it is 1 again. */
+static notrace int ftrace_enable_sysctl(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
 {
-	seq_printf(m, "%d\n", ftrace_enabled);
-	return 0;
-}
+	int last = ftrace_enabled, ret = proc_dointvec(table, write, buffer, lenp, ppos);
+	long err;
 
-/* 0 turns every traced function's site into a nop until it is 1 again (Linux's ftrace_enable_sysctl). */
-static notrace int ftrace_enable_sysctl(char *text)
-{
-	char *end;
-	int on = simple_strtol(text, &end, 0) != 0;
-	long ret;
-
-	if (end == text || *end)
-		return -EINVAL;
-	ret = tracefs_set_enabled(on);
-	ftrace_run_update_code();
-	if (ret < 0 && ret != -ENOSYS)
+	if (ret || !write)
 		return ret;
-	ftrace_enabled = on;
-	return 0;
-}
-
-static int stack_tracer_enabled;
-
-static notrace int stack_tracer_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%d\n", stack_tracer_enabled);
-	return 0;
-}
-
-/* Any number but 0 sets the stack tracer on all functions of stack_trace_filter (Linux's stack_trace_sysctl). */
-static notrace int stack_trace_sysctl(char *text)
-{
-	char *end;
-	int on = simple_strtol(text, &end, 0);
-	long ret;
-
-	if (end == text || *end)
-		return -EINVAL;
-	ret = tracefs_set_stack_tracer(on != 0);
+	ftrace_enabled = !!ftrace_enabled;
+	if (ftrace_enabled == last)
+		return 0;
+	err = tracefs_set_enabled(ftrace_enabled);
 	ftrace_run_update_code();
-	if (ret < 0 && ret != -ENOSYS)
-		return ret;
-	stack_tracer_enabled = on;
+	if (err < 0 && err != -ENOSYS) {
+		ftrace_enabled = last;
+		return err;
+	}
 	return 0;
+}
+
+/* Any number but 0 sets the stack tracer on all functions of stack_trace_filter. */
+static notrace int stack_trace_sysctl(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	int was_enabled = !!stack_tracer_enabled, ret = proc_dointvec(table, write, buffer, lenp, ppos);
+	long err;
+
+	if (ret || !write || !!stack_tracer_enabled == was_enabled)
+		return ret;
+	err = tracefs_set_stack_tracer(!!stack_tracer_enabled);
+	ftrace_run_update_code();
+	if (err < 0 && err != -ENOSYS) {
+		stack_tracer_enabled = was_enabled;
+		return err;
+	}
+	return 0;
+}
+
+static struct ctl_table ftrace_sysctls[] = {
+	{ "ftrace_enabled", &ftrace_enabled, sizeof(int), 0644, ftrace_enable_sysctl, NULL, NULL },
+	{ "stack_tracer_enabled", &stack_tracer_enabled, sizeof(int), 0644, stack_trace_sysctl, NULL, NULL },
+	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+};
+
+/* debugfs, as far as there is a directory kprobes/ to show: the same gates below another root. */
+static int debugfs_fill_super(struct super_block *sb, void *data)
+{
+	sb->s_magic = DEBUGFS_MAGIC;
+	sb->s_op = &tracefs_ops;
+	sb->s_d_op = &tracefs_dentry_operations;
+	sb->s_root = d_make_root(tracefs_get_inode(sb, DEBUGFS_ROOT_ID, S_IFDIR | 0700, "/"));
+	return sb->s_root ? 0 : -ENOMEM;
+}
+
+static struct file_system_type debug_fs_type = { .name = "debugfs", .fill_super = debugfs_fill_super, .single = true };
+
+static int __init debugfs_init(void)
+{
+	char name[PATH_MAX_NAME + 1];
+	u64 id;
+	u32 mode;
+
+	if (tracefs_iterate(DEBUGFS_ROOT_ID, 0, name, &id, &mode) <= 0)
+		return 0;		/* no tracer is attached, or one without it */
+	register_filesystem(&debug_fs_type);
+	return do_mount_at("debugfs", "/sys/kernel/debug", &debug_fs_type, 0);
 }
 
 /* One tree at both of its usual places. */
@@ -409,13 +431,14 @@ static int __init tracefs_init(void)
 {
 	int err;
 
-	proc_set_store(proc_create_single("ftrace_enabled", 0644, proc_sys_kernel, ftrace_enabled_show), ftrace_enable_sysctl);
-	proc_set_store(proc_create_single("stack_tracer_enabled", 0644, proc_sys_kernel, stack_tracer_show), stack_trace_sysctl);
+	register_sysctl("kernel", ftrace_sysctls);
 	register_filesystem(&tracefs_type);
 	tracefs_mount = kern_mount(&tracefs_type);
 	if (IS_ERR(tracefs_mount))
 		return PTR_ERR(tracefs_mount);
-	err = do_bind_at(tracefs_mount, "/sys/kernel/tracing");
+	err = debugfs_init();
+	if (!err)
+		err = do_bind_at(tracefs_mount, "/sys/kernel/tracing");
 	return err ? err : do_bind_at(tracefs_mount, "/sys/kernel/debug/tracing");
 }
 late_initcall(tracefs_init);

@@ -64,4 +64,5 @@ void trace_printk_start(void);				/* the rings get their full size */
 long tracefs_set_enabled(u64 on);			/* /proc/sys/kernel/ftrace_enabled; -ENOSYS: no tracer is attached */
 long tracefs_set_stack_tracer(u64 on);			/* /proc/sys/kernel/stack_tracer_enabled; -ENOSYS as above */
 void machine_halt(u64 why);				/* 0 halt, 1 panic: the machine stops for good */
+long stack_trace_save_tsk(struct task_struct *tsk, unsigned long *store, u64 size, u64 skipnr);	/* /proc/PID/stack */
 u64 kscope_hazard(u64 kind, u64 arg);			/* test hook */

@@ -16,11 +16,11 @@ struct proc_dir_entry {
 	int (*show)(struct seq_file *m, void *v);	/* of one record, or: */
 	const struct seq_operations *seq_ops;
 	const char *link;
-	int (*store)(char *text);			/* a write, without its newline */
+	const struct file_operations *fops;		/* of the files of /proc/sys */
+	struct ctl_table *ctl;
 };
 
 extern struct proc_dir_entry proc_root;
-extern struct proc_dir_entry *proc_sys_kernel;	/* /proc/sys/kernel; kernel/utsname_sysctl.c */
 
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent);
 #define proc_create_single(name, mode, parent, show)	proc_create_single_data(name, mode, parent, show)
@@ -29,7 +29,6 @@ struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, s
 					  int (*show)(struct seq_file *, void *));
 struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, struct proc_dir_entry *parent,
 				       const struct seq_operations *ops);
-void proc_set_store(struct proc_dir_entry *de, int (*store)(char *text));
 struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *dest);
 
 struct inode *proc_get_inode(struct super_block *sb, struct proc_dir_entry *de);

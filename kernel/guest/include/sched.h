@@ -75,6 +75,7 @@ struct kernel_siginfo { int si_signo, si_errno, si_code; pid_t si_pid; uid_t si_
 #define CLD_CONTINUED 6
 #define SEND_SIG_NOINFO ((struct kernel_siginfo *)0)
 #define SEND_SIG_PRIV ((struct kernel_siginfo *)1)
+struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, unsigned long *flags);
 struct sigqueue { struct list_head list; struct kernel_siginfo info; };
 struct sigpending { struct list_head list; sigset_t signal; };
 struct k_sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; sigset_t sa_mask; };

@@ -11,6 +11,7 @@ enum hrtimer_restart it_real_fn(struct hrtimer *timer);
 int copy_thread(struct task_struct *p, const struct kernel_clone_args *args);
 void put_task_stack(struct task_struct *tsk);
 static struct kmem_cache *task_struct_cachep, *signal_cachep, *sighand_cachep, *mm_cachep;
+unsigned long total_forks;		/* tasklist_lock */
 DEFINE_RWLOCK(tasklist_lock);		/* the task list, family ties, the pid table */
 
 /* ---- task_struct and stack ---- */
@@ -392,6 +393,7 @@ static void init_task_pid(struct task_struct *task, enum pid_type type, struct p
 static bool link_task(struct task_struct *p, unsigned long clone_flags, struct kernel_clone_args *args)
 {
 	write_lock_irq(&tasklist_lock);
+	total_forks++;
 	spin_lock(&current->sighand->siglock);
 	if (fatal_signal_pending(current)) {
 		spin_unlock(&current->sighand->siglock);

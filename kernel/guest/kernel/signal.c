@@ -169,7 +169,7 @@ ret:
 }
 
 /* NULL: the task has been released. */
-static noinline struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, unsigned long *flags)
+noinline struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, unsigned long *flags)
 {
 	struct sighand_struct *sighand;
 

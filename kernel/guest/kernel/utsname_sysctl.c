@@ -1,10 +1,11 @@
 /* The machine's names: sethostname and /proc/sys/kernel (Linux's kernel/utsname_sysctl.c, kernel/sys.c). */
-#include "proc_fs.h"
+#include "sysctl.h"
 #include "init.h"
 #include "sched.h"
 #include "syscalls.h"
 #include "uaccess.h"
 #include "utsname.h"
+#include "cred.h"
 
 static int set_hostname(const char *name, unsigned int len)
 {
@@ -26,48 +27,29 @@ SYSCALL_DEFINE2(sethostname, char __user *, name, int, len)
 	return set_hostname(tmp, len);
 }
 
-static int hostname_store(char *text)
+static int proc_do_uts_string(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
 {
-	unsigned int len = strlen(text);
-
-	return len > 64 ? -EINVAL : set_hostname(text, len);
+	if (write && !capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	return proc_dostring(table, write, buffer, lenp, ppos);
 }
 
-#define UTS_SHOW(fn, field)						\
-static int fn(struct seq_file *m, void *v)				\
-{									\
-	seq_printf(m, "%s\n", init_uts.field);				\
-	return 0;							\
-}
+static int pid_max = 32768;
 
-UTS_SHOW(ostype_show, sysname)
-UTS_SHOW(osrelease_show, release)
-UTS_SHOW(version_show, version)
-UTS_SHOW(hostname_show, nodename)
-UTS_SHOW(domainname_show, domainname)
-
-static int pid_max_show(struct seq_file *m, void *v)
-{
-	seq_puts(m, "32768\n");
-	return 0;
-}
-
-struct proc_dir_entry *proc_sys_kernel;
+#define UTS_FIELD(f) init_uts.f, sizeof(init_uts.f)
+static struct ctl_table uts_kern_table[] = {
+	{ "arch", UTS_FIELD(machine), 0444, proc_do_uts_string, NULL, NULL },
+	{ "domainname", UTS_FIELD(domainname), 0644, proc_do_uts_string, NULL, NULL },
+	{ "hostname", UTS_FIELD(nodename), 0644, proc_do_uts_string, NULL, NULL },
+	{ "osrelease", UTS_FIELD(release), 0444, proc_do_uts_string, NULL, NULL },
+	{ "ostype", UTS_FIELD(sysname), 0444, proc_do_uts_string, NULL, NULL },
+	{ "pid_max", &pid_max, sizeof(int), 0444, proc_dointvec, NULL, NULL },
+	{ "version", UTS_FIELD(version), 0444, proc_do_uts_string, NULL, NULL },
+	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+};
 
 static int __init utsname_sysctl_init(void)
 {
-	struct proc_dir_entry *sys = proc_mkdir("sys", NULL), *kernel = sys ? proc_mkdir("kernel", sys) : NULL;
-
-	proc_sys_kernel = kernel;
-
-	if (!kernel)
-		return -ENOMEM;
-	proc_create_single("domainname", 0444, kernel, domainname_show);
-	proc_set_store(proc_create_single("hostname", 0644, kernel, hostname_show), hostname_store);
-	proc_create_single("osrelease", 0444, kernel, osrelease_show);
-	proc_create_single("ostype", 0444, kernel, ostype_show);
-	proc_create_single("pid_max", 0444, kernel, pid_max_show);
-	proc_create_single("version", 0444, kernel, version_show);
-	return 0;
+	return register_sysctl("kernel", uts_kern_table);
 }
 device_initcall(utsname_sysctl_init);

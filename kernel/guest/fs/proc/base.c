@@ -2,7 +2,7 @@
  * /proc/PID (Linux's fs/proc/base.c, array.c, task_mmu.c, fd.c). A pid's inodes hold its struct task_struct; they go when the
  * last user does, since no dentry of procfs is kept (simple_dentry_operations).
  */
-#include "proc_fs.h"
+#include "proc_internal.h"
 #include "namei.h"
 #include "fs_struct.h"
 #include "fdtable.h"
@@ -11,7 +11,7 @@
 #include "mm.h"
 #include "uaccess.h"
 
-enum pid_kind { PID_DIR, PID_FD_DIR, PID_FILE, PID_LINK, PID_FD_LINK };
+enum pid_kind { PID_DIR, PID_TID_DIR, PID_TASK_DIR, PID_FD_DIR, PID_FILE, PID_LINK, PID_FD_LINK };
 
 struct pid_entry {
 	const char *name;
@@ -33,34 +33,8 @@ static struct proc_pid *proc_pid_of(const struct inode *inode)
 	return inode->i_private;
 }
 
-static char get_task_state(struct task_struct *t)
-{
-	unsigned int state = READ_ONCE(t->__state) | t->exit_state;
-
-	if (state & EXIT_ZOMBIE)
-		return 'Z';
-	if (state & EXIT_DEAD)
-		return 'X';
-	if (state & __TASK_STOPPED)
-		return 'T';
-	if ((state & TASK_IDLE) == TASK_IDLE)
-		return 'I';
-	return state & TASK_UNINTERRUPTIBLE ? 'D' : state & TASK_INTERRUPTIBLE ? 'S' : 'R';
-}
-
-static const char *task_state_name(char c)
-{
-	static const char *const names[] = { "R (running)", "S (sleeping)", "D (disk sleep)", "T (stopped)", "X (dead)", "Z (zombie)",
-					     "I (idle)" };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i][0] == c)
-			return names[i];
-	return names[0];
-}
-
 /* The address space, with a reference; NULL for kernel threads and the dead. */
-static struct mm_struct *get_task_mm(struct task_struct *task)
+struct mm_struct *get_task_mm(struct task_struct *task)
 {
 	struct mm_struct *mm;
 
@@ -74,63 +48,17 @@ static struct mm_struct *get_task_mm(struct task_struct *task)
 
 static int comm_show(struct seq_file *m, void *v)
 {
-	struct task_struct *t = m->private;
-
-	seq_printf(m, "%s\n", t->comm);
+	proc_task_name(m, m->private);
+	seq_putc(m, '\n');
 	return 0;
 }
 
-static int proc_pid_status(struct seq_file *m, void *v)
+/* A piece of another task's memory, at most a page. */
+static int seq_user_memory(struct seq_file *m, struct mm_struct *mm, unsigned long addr, unsigned long end)
 {
-	struct task_struct *t = m->private;
-	struct mm_struct *mm = get_task_mm(t);
-	const struct cred *cred = t->cred ? t->cred : &init_cred;
-
-	seq_printf(m, "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n", t->comm, t->fs ? t->fs->umask : 0,
-		   task_state_name(get_task_state(t)), t->tgid, t->pid, t->real_parent ? t->real_parent->tgid : 0);
-	seq_printf(m, "Uid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\n", cred->uid.val, cred->euid.val, cred->suid.val, cred->fsuid.val,
-		   cred->gid.val, cred->egid.val, cred->sgid.val, cred->fsgid.val);
-	if (mm) {
-		seq_printf(m, "VmSize:\t%8lu kB\nVmRSS:\t%8lu kB\nVmStk:\t%8lu kB\n", mm->total_vm << 2,
-			   (unsigned long)atomic_long_read(&mm->rss) << 2, mm->stack_vm << 2);
-		mmput(mm);
-	}
-	seq_printf(m, "Threads:\t%d\nCpus_allowed:\t%lx\n", t->signal ? t->signal->nr_threads : 1, *(unsigned long *)&t->cpus_mask);
-	seq_printf(m, "voluntary_ctxt_switches:\t%lu\nnonvoluntary_ctxt_switches:\t%lu\n", t->nvcsw, t->nivcsw);
-	return 0;
-}
-
-static u64 to_clock_t(u64 ns)
-{
-	return ns / (NSEC_PER_SEC / 100);
-}
-
-static int proc_tgid_stat(struct seq_file *m, void *v)
-{
-	struct task_struct *t = m->private;
-	struct mm_struct *mm = get_task_mm(t);
-
-	seq_printf(m, "%d (%s) %c %d %d %d 0 -1 %u 0 0 0 0 %lu %lu 0 0 %d %d 1 0 %lu %lu %ld ", t->pid, t->comm, get_task_state(t),
-		   t->real_parent ? t->real_parent->tgid : 0, __task_pid_nr_ns(t, PIDTYPE_PGID), __task_pid_nr_ns(t, PIDTYPE_SID),
-		   t->flags, to_clock_t(t->utime), to_clock_t(t->stime), t->prio - 100, t->static_prio - DEFAULT_PRIO,
-		   to_clock_t(t->start_time), mm ? mm->total_vm << PAGE_SHIFT : 0, mm ? atomic_long_read(&mm->rss) : 0);
-	seq_printf(m, "18446744073709551615 %lu %lu %lu 0 0 0 0 0 0 0 0 0 %d %d 0 %u 0 0 0\n", mm ? mm->start_code : 0,
-		   mm ? mm->end_code : 0, mm ? mm->start_stack : 0, t->exit_signal, task_cpu(t), t->policy);
-	if (mm)
-		mmput(mm);
-	return 0;
-}
-
-static int proc_pid_cmdline(struct seq_file *m, void *v)
-{
-	struct mm_struct *mm = get_task_mm(m->private);
-	unsigned long addr, end;
-
-	if (!mm)
-		return 0;
-	end = min(mm->arg_end, mm->arg_start + PAGE_SIZE);
+	end = min(end, addr + PAGE_SIZE);
 	mmap_read_lock(mm);
-	for (addr = mm->arg_start; addr < end;) {
+	while (addr < end) {
 		unsigned long n = min(end - addr, PAGE_SIZE - offset_in_page(addr));
 		struct page *page;
 
@@ -143,6 +71,20 @@ static int proc_pid_cmdline(struct seq_file *m, void *v)
 	mmap_read_unlock(mm);
 	mmput(mm);
 	return 0;
+}
+
+static int proc_pid_cmdline(struct seq_file *m, void *v)
+{
+	struct mm_struct *mm = get_task_mm(m->private);
+
+	return mm ? seq_user_memory(m, mm, mm->arg_start, mm->arg_end) : 0;
+}
+
+static int proc_pid_environ(struct seq_file *m, void *v)
+{
+	struct mm_struct *mm = get_task_mm(m->private);
+
+	return mm ? seq_user_memory(m, mm, mm->env_start, mm->env_end) : 0;
 }
 
 static void show_map_name(struct seq_file *m, struct mm_struct *mm, struct vm_area_struct *vma, char *buf, size_t line)
@@ -261,54 +203,36 @@ static int proc_fd_link(struct task_struct *task, int fd, struct path *path)
 	return 0;
 }
 
-extern char _text[], _etext[], __sched_text_start[], __sched_text_end[];
-
-/* Where a sleeping task is, outside the scheduler: the first such return address on its stack, which may be a stale one. */
-static unsigned long get_wchan(struct task_struct *p)
-{
-	unsigned long addr, *sp, *end = (unsigned long *)task_pt_regs(p);
-
-	if (p == current || p->on_rq || !READ_ONCE(p->__state))
-		return 0;
-	for (sp = (unsigned long *)p->thread.sp; sp > (unsigned long *)p->stack && sp < end; sp++) {
-		addr = READ_ONCE(*sp);
-		if (addr >= (unsigned long)_text && addr < (unsigned long)_etext &&
-		    (addr < (unsigned long)__sched_text_start || addr >= (unsigned long)__sched_text_end))
-			return addr;
-	}
-	return 0;
-}
-
-static int proc_pid_wchan(struct seq_file *m, void *v)
-{
-	unsigned long wchan = get_wchan(m->private);
-
-	if (wchan)
-		seq_printf(m, "%ps", (void *)wchan);
-	else
-		seq_putc(m, '0');
-	return 0;
-}
-
 static const struct pid_entry tgid_base_stuff[] = {
+	{ "task", S_IFDIR | 0555, PID_TASK_DIR, NULL, NULL },
 	{ "fd", S_IFDIR | 0500, PID_FD_DIR, NULL, NULL },
-	{ "cmdline", S_IFREG | 0444, PID_FILE, proc_pid_cmdline, NULL },
-	{ "comm", S_IFREG | 0644, PID_FILE, comm_show, NULL },
-	{ "maps", S_IFREG | 0444, PID_FILE, proc_pid_maps, NULL },
-	{ "mounts", S_IFREG | 0444, PID_FILE, show_vfsmnt, NULL },
-	{ "stat", S_IFREG | 0444, PID_FILE, proc_tgid_stat, NULL },
+	{ "environ", S_IFREG | 0400, PID_FILE, proc_pid_environ, NULL },
 	{ "status", S_IFREG | 0444, PID_FILE, proc_pid_status, NULL },
-	{ "wchan", S_IFREG | 0444, PID_FILE, proc_pid_wchan, NULL },
+	{ "limits", S_IFREG | 0444, PID_FILE, proc_pid_limits, NULL },
+	{ "comm", S_IFREG | 0644, PID_FILE, comm_show, NULL },
+	{ "cmdline", S_IFREG | 0444, PID_FILE, proc_pid_cmdline, NULL },
+	{ "stat", S_IFREG | 0444, PID_FILE, proc_tgid_stat, NULL },
+	{ "statm", S_IFREG | 0444, PID_FILE, proc_pid_statm, NULL },
+	{ "maps", S_IFREG | 0444, PID_FILE, proc_pid_maps, NULL },
 	{ "cwd", S_IFLNK | 0777, PID_LINK, NULL, proc_cwd_link },
 	{ "root", S_IFLNK | 0777, PID_LINK, NULL, proc_root_link },
 	{ "exe", S_IFLNK | 0777, PID_LINK, NULL, proc_exe_link },
+	{ "mounts", S_IFREG | 0444, PID_FILE, show_vfsmnt, NULL },
+	{ "wchan", S_IFREG | 0444, PID_FILE, proc_pid_wchan, NULL },
+	{ "stack", S_IFREG | 0400, PID_FILE, proc_pid_stack, NULL },
+	{ "schedstat", S_IFREG | 0444, PID_FILE, proc_pid_schedstat, NULL },
+	{ "io", S_IFREG | 0400, PID_FILE, proc_pid_io, NULL },
 };
+/* A thread has the same but task/, and its own times (the row in the place of stat). */
+static const struct pid_entry tid_stat_entry = { "stat", S_IFREG | 0444, PID_FILE, proc_tid_stat, NULL };
 
 static const struct pid_entry pid_dir_entry = { "", S_IFDIR | 0555, PID_DIR, NULL, NULL };
+static const struct pid_entry tid_dir_entry = { "", S_IFDIR | 0555, PID_TID_DIR, NULL, NULL };
 static const struct pid_entry pid_fd_entry = { "", S_IFLNK | 0700, PID_FD_LINK, NULL, proc_fd_link };
 
-static const struct inode_operations proc_tgid_base_inode_operations, proc_fd_inode_operations, proc_pid_link_inode_operations;
-static const struct file_operations proc_tgid_base_operations, proc_fd_operations, proc_single_file_operations;
+static const struct inode_operations proc_tgid_base_inode_operations, proc_task_inode_operations, proc_fd_inode_operations,
+	proc_pid_link_inode_operations;
+static const struct file_operations proc_tgid_base_operations, proc_task_operations, proc_fd_operations, proc_single_file_operations;
 
 static unsigned long pid_ino(struct task_struct *task, const struct pid_entry *e, int fd)
 {
@@ -338,7 +262,13 @@ static struct dentry *proc_pid_instantiate(struct dentry *dentry, struct task_st
 		inode->i_gid = task->cred->egid;
 	}
 	switch (e->kind) {
+	case PID_TASK_DIR:
+		inode->i_op = &proc_task_inode_operations;
+		inode->i_fop = &proc_task_operations;
+		set_nlink(inode, 2 + task->signal->nr_threads);
+		break;
 	case PID_DIR:
+	case PID_TID_DIR:
 		inode->i_op = &proc_tgid_base_inode_operations;
 		inode->i_fop = &proc_tgid_base_operations;
 		set_nlink(inode, 2);
@@ -364,7 +294,7 @@ void proc_pid_evict_inode(struct inode *inode)
 {
 	struct proc_pid *pp = proc_pid_of(inode);
 
-	if (pp && (inode->i_op == &proc_tgid_base_inode_operations || inode->i_op == &proc_fd_inode_operations ||
+	if (pp && (inode->i_op == &proc_tgid_base_inode_operations || inode->i_op == &proc_fd_inode_operations || inode->i_op == &proc_task_inode_operations ||
 		   inode->i_op == &proc_pid_link_inode_operations || inode->i_fop == &proc_single_file_operations)) {
 		put_task_struct(pp->task);
 		kfree(pp);
@@ -455,24 +385,35 @@ static __always_inline bool emit_dots(struct file *file, struct dir_context *ctx
 	return true;
 }
 
+/* The row of a name below a process, or below a thread, which has no task/ (row 0). */
+static const struct pid_entry *base_entry(const struct proc_pid *pp, unsigned int i)
+{
+	if (pp->entry->kind == PID_TID_DIR && tgid_base_stuff[i].show == proc_tgid_stat)
+		return &tid_stat_entry;
+	return &tgid_base_stuff[i];
+}
+
 static struct dentry *proc_tgid_base_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(tgid_base_stuff); i++)
+	struct proc_pid *pp = proc_pid_of(dir);
+
+	for (unsigned int i = pp->entry->kind == PID_TID_DIR; i < ARRAY_SIZE(tgid_base_stuff); i++)
 		if (!strcmp(tgid_base_stuff[i].name, (const char *)dentry->d_name.name))
-			return proc_pid_instantiate(dentry, proc_pid_of(dir)->task, &tgid_base_stuff[i], 0);
+			return proc_pid_instantiate(dentry, pp->task, base_entry(pp, i), 0);
 	return ERR_PTR(-ENOENT);
 }
 
 static int proc_tgid_base_readdir(struct file *file, struct dir_context *ctx)
 {
-	struct task_struct *task = proc_pid_of(file_inode(file))->task;
+	struct proc_pid *pp = proc_pid_of(file_inode(file));
+	unsigned int first = pp->entry->kind == PID_TID_DIR;
 
 	if (!emit_dots(file, ctx))
 		return 0;
-	for (; ctx->pos - 2 < (loff_t)ARRAY_SIZE(tgid_base_stuff); ctx->pos++) {
-		const struct pid_entry *e = &tgid_base_stuff[ctx->pos - 2];
+	for (; ctx->pos - 2 + first < (loff_t)ARRAY_SIZE(tgid_base_stuff); ctx->pos++) {
+		const struct pid_entry *e = &tgid_base_stuff[ctx->pos - 2 + first];
 
-		if (!dir_emit(ctx, e->name, strlen(e->name), pid_ino(task, e, 0), dt_type(e->mode)))
+		if (!dir_emit(ctx, e->name, strlen(e->name), pid_ino(pp->task, e, 0), dt_type(e->mode)))
 			return 0;
 	}
 	return 0;
@@ -483,6 +424,26 @@ static const struct file_operations proc_tgid_base_operations = {
 	.read = generic_read_dir, .iterate_shared = proc_tgid_base_readdir, .llseek = generic_file_llseek,
 };
 
+/* The thread @tid of a process, with a reference; 0: the first one. */
+static struct task_struct *get_thread(struct task_struct *leader, pid_t tid, int skip)
+{
+	struct task_struct *t, *found = NULL;
+
+	read_lock(&tasklist_lock);
+	if (leader->sighand) {
+		if (tid ? leader->pid == tid : skip-- == 0)
+			found = leader;
+		list_for_each_entry(t, &leader->thread_group, thread_group) {
+			if (!found && (tid ? t->pid == tid : skip-- == 0))
+				found = t;
+		}
+	}
+	if (found)
+		get_task_struct(found);
+	read_unlock(&tasklist_lock);
+	return found;
+}
+
 static bool number_of(const char *name, unsigned int *n)
 {
 	char *end;
@@ -492,6 +453,45 @@ static bool number_of(const char *name, unsigned int *n)
 	*n = simple_strtoul(name, &end, 10);
 	return !*end;
 }
+
+static struct dentry *proc_task_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
+{
+	struct task_struct *task;
+	struct dentry *res;
+	unsigned int tid;
+
+	if (!number_of((const char *)dentry->d_name.name, &tid) || !tid)
+		return ERR_PTR(-ENOENT);
+	task = get_thread(proc_pid_of(dir)->task, tid, 0);
+	if (!task)
+		return ERR_PTR(-ENOENT);
+	res = proc_pid_instantiate(dentry, task, &tid_dir_entry, 0);
+	put_task_struct(task);
+	return res;
+}
+
+static int proc_task_readdir(struct file *file, struct dir_context *ctx)
+{
+	struct task_struct *leader = proc_pid_of(file_inode(file))->task, *t;
+
+	if (!emit_dots(file, ctx))
+		return 0;
+	while ((t = get_thread(leader, 0, ctx->pos - 2)) != NULL) {
+		char name[12];
+		bool more = dir_emit(ctx, name, sprintf(name, "%d", t->pid), pid_ino(t, &tid_dir_entry, 0), DT_DIR);
+
+		put_task_struct(t);
+		if (!more)
+			return 0;
+		ctx->pos++;
+	}
+	return 0;
+}
+
+static const struct inode_operations proc_task_inode_operations = { .lookup = proc_task_lookup };
+static const struct file_operations proc_task_operations = {
+	.read = generic_read_dir, .iterate_shared = proc_task_readdir, .llseek = generic_file_llseek,
+};
 
 static struct dentry *proc_lookupfd(struct inode *dir, struct dentry *dentry, unsigned int flags)
 {

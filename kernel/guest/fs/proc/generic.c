@@ -78,32 +78,7 @@ static int proc_reg_release(struct inode *inode, struct file *file)
 	return de->seq_ops ? seq_release(inode, file) : single_release(inode, file);
 }
 
-void proc_set_store(struct proc_dir_entry *de, int (*store)(char *text))
-{
-	if (de)
-		de->store = store;
-}
-
-static ssize_t proc_reg_write(struct file *file, const char __user *buf, size_t count, loff_t *ppos)
-{
-	struct proc_dir_entry *de = file_inode(file)->i_private;
-	char text[256] = { 0 };
-	int err;
-
-	if (!de->store)
-		return -EIO;
-	if (count >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, count))
-		return -EFAULT;
-	text[count] = 0;
-	*strchrnul(text, '\n') = 0;
-	err = de->store(text);
-	return err ? err : (ssize_t)count;
-}
-
 static const struct file_operations proc_reg_file_ops = {
-	.write = proc_reg_write,
 	.open = proc_reg_open, .read = seq_read, .read_iter = seq_read_iter, .llseek = seq_lseek, .release = proc_reg_release,
 };
 
@@ -145,7 +120,7 @@ struct inode *proc_get_inode(struct super_block *sb, struct proc_dir_entry *de)
 	} else if (S_ISLNK(de->mode)) {
 		inode->i_op = &proc_link_inode_operations;
 	} else {
-		inode->i_fop = &proc_reg_file_ops;
+		inode->i_fop = de->fops ? de->fops : &proc_reg_file_ops;
 	}
 	return inode;
 }

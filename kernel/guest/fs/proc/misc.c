@@ -7,6 +7,7 @@
 #include "sched.h"
 #include "init.h"
 #include "utsname.h"
+#include "kernel_stat.h"
 
 static int cmdline_proc_show(struct seq_file *m, void *v)
 {
@@ -23,16 +24,11 @@ static int version_proc_show(struct seq_file *m, void *v)
 static int uptime_proc_show(struct seq_file *m, void *v)
 {
 	u64 up = ktime_get() / (NSEC_PER_SEC / 100), idle = 0;
-	struct task_struct *p;
 	int cpu;
 
-	/* all CPUs' time, less what the tasks that live have used */
-	for_each_online_cpu(cpu)
-		idle += up;
-	read_lock(&tasklist_lock);
-	for_each_process(p)
-		idle -= min(idle, (p->utime + p->stime) / (NSEC_PER_SEC / 100));
-	read_unlock(&tasklist_lock);
+	for_each_possible_cpu(cpu)
+		idle += get_idle_time(cpu);
+	idle /= NSEC_PER_SEC / 100;
 	seq_printf(m, "%lu.%02lu %lu.%02lu\n", up / 100, up % 100, idle / 100, idle % 100);
 	return 0;
 }
@@ -64,6 +60,7 @@ static int show_cpuinfo(struct seq_file *m, void *v)
 	return 0;
 }
 
+extern int kptr_restrict;
 extern const u32 kallsyms_num_syms __attribute__((weak));
 
 struct ksym { unsigned long addr; char type, name[KSYM_NAME_LEN], module[MODULE_NAME_LEN]; };
@@ -106,9 +103,9 @@ static int s_show(struct seq_file *m, void *p)
 	if (!get_ksym((unsigned long)p - 1, &k) || !k.name[0])
 		return SEQ_SKIP;
 	if (k.module[0])
-		seq_printf(m, "%016lx %c %s\t[%s]\n", k.addr, k.type, k.name, k.module);
+		seq_printf(m, "%016lx %c %s\t[%s]\n", kptr_restrict == 2 ? 0 : k.addr, k.type, k.name, k.module);
 	else
-		seq_printf(m, "%016lx %c %s\n", k.addr, k.type, k.name);
+		seq_printf(m, "%016lx %c %s\n", kptr_restrict == 2 ? 0 : k.addr, k.type, k.name);
 	return 0;
 }
 

@@ -14,7 +14,9 @@
 static DECLARE_WAIT_QUEUE_HEAD(log_wait);
 static u64 syslog_seq;		/* the next record of SYSLOG_ACTION_READ */
 static u64 clear_seq;		/* the first record behind SYSLOG_ACTION_CLEAR */
-static int console_loglevel = 7;
+/* What the console shows; the default level of messages; the least the first may be; its default. */
+int console_printk[4] = { 7, 4, 1, 7 };
+#define console_loglevel (console_printk[0])
 
 /* printk may hold any lock: readers are woken from an interrupt of their own. */
 static void wake_up_klogd_work_func(struct irq_work *work)

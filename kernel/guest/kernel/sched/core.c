@@ -13,6 +13,7 @@
 #include "uaccess.h"
 #include "syscalls.h"
 #include "workqueue.h"
+#include "kernel_stat.h"
 
 DEFINE_PER_CPU_ALIGNED(struct rq, runqueues);
 struct task_struct *__switch_to_asm(struct task_struct *prev, struct task_struct *next);
@@ -546,6 +547,25 @@ void scheduler_ipi(void)
 {
 	if (tif_need_resched())
 		set_preempt_need_resched();
+}
+
+unsigned int nr_running(void)
+{
+	unsigned int cpu, sum = 0;
+
+	for_each_online_cpu(cpu)
+		sum += READ_ONCE(cpu_rq(cpu)->nr_running);
+	return sum;
+}
+
+unsigned long long nr_context_switches(void)
+{
+	unsigned long long sum = 0;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(cpu_rq(cpu)->nr_switches);
+	return sum;
 }
 
 int idle_cpu(int cpu)

@@ -9,6 +9,7 @@
  */
 #include "sched.h"
 #include "timer.h"
+#include "sysctl.h"
 
 int sched_rr_timeslice = HZ / 10;		/* 100 ms */
 unsigned int sysctl_sched_rt_period = 1000000;	/* us */
@@ -522,3 +523,48 @@ DEFINE_SCHED_CLASS(rt) = {
 	.get_rr_interval = get_rr_interval_rt,
 	.update_curr = update_curr_rt,
 };
+
+/* The limits must fit together; a new one counts from the next period on. */
+static int sched_rt_handler(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	int old_period = sysctl_sched_rt_period, old_runtime = sysctl_sched_rt_runtime;
+	int ret = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
+
+	if (ret || !write)
+		return ret;
+	if (sysctl_sched_rt_period <= 0 || sysctl_sched_rt_runtime > (int)sysctl_sched_rt_period) {
+		sysctl_sched_rt_period = old_period;
+		sysctl_sched_rt_runtime = old_runtime;
+		return -EINVAL;
+	}
+	def_rt_bandwidth.rt_period = (u64)sysctl_sched_rt_period * NSEC_PER_USEC;
+	return 0;
+}
+
+static int sysctl_sched_rr_timeslice = 1000 / 10;	/* ms */
+
+static int sched_rr_handler(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	int ret = proc_dointvec(table, write, buffer, lenp, ppos);
+
+	if (!ret && write) {
+		sched_rr_timeslice = sysctl_sched_rr_timeslice <= 0 ? HZ / 10 : (int)msecs_to_jiffies(sysctl_sched_rr_timeslice);
+		if (sysctl_sched_rr_timeslice <= 0)
+			sysctl_sched_rr_timeslice = 1000 / 10;
+	}
+	return ret;
+}
+
+static const int minus_one = -1;
+static struct ctl_table sched_rt_sysctls[] = {
+	{ "sched_rr_timeslice_ms", &sysctl_sched_rr_timeslice, sizeof(int), 0644, sched_rr_handler, NULL, NULL },
+	{ "sched_rt_period_us", &sysctl_sched_rt_period, sizeof(int), 0644, sched_rt_handler, SYSCTL_ONE, SYSCTL_INT_MAX },
+	{ "sched_rt_runtime_us", &sysctl_sched_rt_runtime, sizeof(int), 0644, sched_rt_handler, &minus_one, SYSCTL_INT_MAX },
+	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+};
+
+static int __init sched_rt_sysctl_init(void)
+{
+	return register_sysctl("kernel", sched_rt_sysctls);
+}
+late_initcall(sched_rt_sysctl_init);

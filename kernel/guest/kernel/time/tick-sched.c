@@ -9,11 +9,13 @@
 #include "rcupdate.h"
 #include "tracepoint.h"
 #include "loadavg.h"
+#include "kernel_stat.h"
 
 struct tick_sched {
 	struct hrtimer sched_timer;
 	bool inidle, tick_stopped;
 	ktime_t last_tick, idle_entrytime, next_timer;
+	u64 idle_sleeptime;			/* of the idle periods that are over */
 	u64 idle_calls, idle_sleeps;
 };
 static DEFINE_PER_CPU(struct tick_sched, tick_cpu_sched);
@@ -43,10 +45,15 @@ static noinline void tick_do_update_jiffies64(ktime_t now)
 
 static void account_process_tick(struct task_struct *p, int user_tick)
 {
-	if (user_tick)
+	u64 *cpustat = this_cpu_ptr(&kstat)->cpustat;
+
+	if (user_tick) {
 		p->utime += TICK_NSEC;
-	else if (!is_idle_task(p))
+		cpustat[task_nice(p) > 0 ? CPUTIME_NICE : CPUTIME_USER] += TICK_NSEC;
+	} else if (!is_idle_task(p) || irq_count() != HARDIRQ_OFFSET) {
 		p->stime += TICK_NSEC;
+		cpustat[in_serving_softirq() ? CPUTIME_SOFTIRQ : irq_count() != HARDIRQ_OFFSET ? CPUTIME_IRQ : CPUTIME_SYSTEM] += TICK_NSEC;
+	}
 }
 
 noinline void update_process_times(int user_tick)
@@ -155,9 +162,20 @@ void tick_nohz_idle_exit(void)
 
 	local_irq_disable();
 	ts->inidle = false;
+	ts->idle_sleeptime += ktime_get() - ts->idle_entrytime;
 	if (ts->tick_stopped)
 		tick_nohz_restart_sched_tick(ts, ktime_get());
 	local_irq_enable();
+}
+
+/* In nanoseconds, the present idle period included. */
+u64 get_idle_time(int cpu)
+{
+	struct tick_sched *ts = &per_cpu(tick_cpu_sched, cpu);
+	u64 sum = READ_ONCE(ts->idle_sleeptime);
+	s64 now = ktime_get() - READ_ONCE(ts->idle_entrytime);
+
+	return READ_ONCE(ts->inidle) && now > 0 ? sum + now : sum;
 }
 
 /* An interrupt in idle: jiffies may be far behind. */

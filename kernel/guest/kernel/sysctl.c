@@ -1,0 +1,130 @@
+/*
+ * How settings are read and written, and the tables of those that belong to no other file (kernel/sysctl.c). A setting is
+ * here because something reads it; Linux has some 1,500.
+ */
+#include "sysctl.h"
+#include "kernel.h"
+#include "init.h"
+#include "errno.h"
+
+const int sysctl_vals[] = { 0, 1, 2, 3, 4, 100, 200, 1000, INT_MAX };
+int kptr_restrict;
+extern int panic_on_oops, console_printk[4];
+static int cap_last_cap = 40, randomize_va_space;	/* programs stand where they are linked */
+
+/* A string, up to its newline. */
+int proc_dostring(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	char *data = table->data, *p;
+	size_t len;
+
+	if (write) {
+		len = min(*lenp, (size_t)table->maxlen - 1);
+		memcpy(data, buffer, len);
+		data[len] = 0;
+		p = strchrnul(data, '\n');
+		*p = 0;
+		*ppos += *lenp;
+		return 0;
+	}
+	if (*ppos || !*lenp) {
+		*lenp = 0;
+		return 0;
+	}
+	*lenp = scnprintf(buffer, *lenp, "%s\n", data);
+	*ppos += *lenp;
+	return 0;
+}
+
+static bool isblank_or_nl(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* Numbers apart by blanks, each within the limits; others are EINVAL and change nothing. */
+static int __do_proc_dointvec(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos, const int *lo, const int *hi)
+{
+	int *vals = table->data, n = table->maxlen / sizeof(int), got[8], i, count = 0;
+	char *p = buffer, *end = buffer + *lenp, *after;
+
+	if (!write) {
+		size_t left = *lenp, used = 0;
+
+		if (*ppos || !left) {
+			*lenp = 0;
+			return 0;
+		}
+		for (i = 0; i < n; i++)
+			used += scnprintf(buffer + used, left - used, i ? "\t%d" : "%d", vals[i]);
+		used += scnprintf(buffer + used, left - used, "\n");
+		*lenp = used;
+		*ppos += used;
+		return 0;
+	}
+	if (*ppos)
+		goto out;
+	for (i = 0; i < min(n, (int)ARRAY_SIZE(got)); i++) {
+		long val;
+
+		while (p < end && isblank_or_nl(*p))
+			p++;
+		if (p == end || !*p)
+			break;
+		val = simple_strtol(p, &after, 0);
+		if (after == p || (after < end && *after && !isblank_or_nl(*after)))
+			return -EINVAL;
+		if (val != (int)val || (lo && val < *lo) || (hi && val > *hi))
+			return -EINVAL;
+		got[count++] = val;
+		p = after;
+	}
+	if (!count)
+		return -EINVAL;
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(vals[i], got[i]);
+out:
+	*ppos += *lenp;
+	return 0;
+}
+
+int proc_dointvec(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	return __do_proc_dointvec(table, write, buffer, lenp, ppos, NULL, NULL);
+}
+
+int proc_dointvec_minmax(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	return __do_proc_dointvec(table, write, buffer, lenp, ppos, table->extra1, table->extra2);
+}
+
+int proc_doulongvec_minmax(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	unsigned long *val = table->data, v;
+	char *after;
+
+	if (!write) {
+		*lenp = *ppos || !*lenp ? 0 : scnprintf(buffer, *lenp, "%lu\n", *val);
+	} else {
+		v = simple_strtoul(buffer, &after, 0);
+		if (after == buffer)
+			return -EINVAL;
+		WRITE_ONCE(*val, v);
+	}
+	*ppos += *lenp;
+	return 0;
+}
+
+static struct ctl_table kern_table[] = {
+	{ "cap_last_cap", &cap_last_cap, sizeof(int), 0444, proc_dointvec, NULL, NULL },
+	{ "kptr_restrict", &kptr_restrict, sizeof(int), 0644, proc_dointvec_minmax, SYSCTL_ZERO, SYSCTL_TWO },
+	{ "panic_on_oops", &panic_on_oops, sizeof(int), 0644, proc_dointvec, NULL, NULL },
+	{ "printk", console_printk, 4 * sizeof(int), 0644, proc_dointvec, NULL, NULL },
+	{ "randomize_va_space", &randomize_va_space, sizeof(int), 0444, proc_dointvec, NULL, NULL },
+	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+};
+
+static int __init sysctl_init_bases(void)
+{
+	return register_sysctl("kernel", kern_table);
+}
+fs_initcall(sysctl_init_bases);
