@@ -33,6 +33,12 @@ var kernelGz []byte
 //go:embed stub.elf.gz
 var stubGz []byte
 
+//go:embed kernel/guest.config
+var config []byte
+
+// Config is the kernel's configuration, as /proc/config.gz and /boot/config-RELEASE have it.
+func Config() []byte { return config }
+
 // Kernel returns the guest kernel's ELF image. Each call unpacks it anew (some milliseconds): keep the result.
 func Kernel() []byte { return unpack(kernelGz) }
 
@@ -73,7 +79,7 @@ func Sources(dir fs.FS) ([]string, error) {
 				return err
 			}
 			switch path.Ext(name) {
-			case ".c", ".h", ".S", ".go":
+			case ".c", ".h", ".S", ".go", ".config":
 				if !strings.HasPrefix(path.Base(name), ".") {
 					names = append(names, name)
 				}

@@ -137,7 +137,7 @@ type builder struct {
 func (b *builder) hashHeaders(srcs []string) error {
 	h := sha256.New()
 	for _, s := range srcs {
-		if strings.HasSuffix(s, ".h") {
+		if strings.HasSuffix(s, ".h") || strings.HasSuffix(s, ".config") {
 			data, err := os.ReadFile(filepath.Join(b.dir, s))
 			if err != nil {
 				return err

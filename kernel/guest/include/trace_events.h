@@ -86,7 +86,7 @@ struct trace_event_call {
 	{													\
 		typedef struct trace_event_raw_##event __raw;							\
 		static const struct trace_event_field trace_event_fields_##event[] __used = { f };		\
-		static const struct trace_event_call event_##event __used __section("_ftrace_events") = {	\
+		static const struct trace_event_call event_##event __used __aligned(8) __section("_ftrace_events") = {	\
 			#sys, #event, text, &__tracepoint_##event, trace_event_fields_##event,			\
 			ARRAY_SIZE(trace_event_fields_##event), nr, offsetof(__raw, __data), sizeof(__raw) };	\
 	}

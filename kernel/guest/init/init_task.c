@@ -9,7 +9,8 @@ static struct signal_struct init_signals = {
 	.sigcnt = REFCOUNT_INIT(1), .nr_threads = 1, .live = ATOMIC_INIT(1),
 	.wait_chldexit = __WAIT_QUEUE_HEAD_INITIALIZER(init_signals.wait_chldexit),
 	.rlim = { [0 ... RLIM_NLIMITS - 1] = { RLIM_INFINITY, RLIM_INFINITY }, [RLIMIT_STACK] = { 8 << 20, RLIM_INFINITY },
-		[RLIMIT_NOFILE] = { 1024, 4096 } },
+		[RLIMIT_NOFILE] = { 1024, 4096 },
+		[4] = { 0, RLIM_INFINITY }, [13] = { 0, 0 }, [14] = { 0, 0 } },	/* no cores; no limits to nice and rtprio for root */
 	.pids = { NULL, &init_struct_pid, &init_struct_pid, &init_struct_pid },
 	.shared_pending = { .list = LIST_HEAD_INIT(init_signals.shared_pending.list) },
 };

@@ -67,6 +67,12 @@ static noinline void task_state(struct seq_file *m, struct task_struct *t)
 		   __task_pid_nr_ns(t, PIDTYPE_SID));
 }
 
+/* What the task has mapped since it last told its mm counts too. */
+static unsigned long get_mm_rss(struct task_struct *t, struct mm_struct *mm)
+{
+	return max(atomic_long_read(&mm->rss) + READ_ONCE(t->rss_delta), 0L);
+}
+
 struct task_mem_sum { unsigned long data, text, lib; };
 
 static struct task_mem_sum sum_vmas(struct mm_struct *mm)
@@ -87,12 +93,12 @@ static struct task_mem_sum sum_vmas(struct mm_struct *mm)
 	return sum;
 }
 
-static noinline void task_mem(struct seq_file *m, struct mm_struct *mm)
+static noinline void task_mem(struct seq_file *m, struct task_struct *t, struct mm_struct *mm)
 {
 	struct task_mem_sum sum = sum_vmas(mm);
 
 	seq_printf(m, "VmSize:\t%8lu kB\nVmLck:\t%8lu kB\nVmPin:\t%8lu kB\nVmRSS:\t%8lu kB\n", mm->total_vm << 2, 0UL, 0UL,
-		   (unsigned long)atomic_long_read(&mm->rss) << 2);
+		   get_mm_rss(t, mm) << 2);
 	seq_printf(m, "VmData:\t%8lu kB\nVmStk:\t%8lu kB\nVmExe:\t%8lu kB\nVmLib:\t%8lu kB\nVmSwap:\t%8lu kB\n", sum.data << 2,
 		   mm->stack_vm << 2, sum.text << 2, 0UL, 0UL);
 	seq_puts(m, "CoreDumping:\t0\nTHP_enabled:\t0\n");
@@ -157,7 +163,7 @@ int proc_pid_status(struct seq_file *m, void *v)
 	seq_putc(m, '\n');
 	task_state(m, t);
 	if (mm) {
-		task_mem(m, mm);
+		task_mem(m, t, mm);
 		mmput(mm);
 	}
 	task_sig(m, t);
@@ -200,11 +206,11 @@ static noinline int do_task_stat(struct seq_file *m, struct task_struct *t, int 
 		wchan = get_wchan(t) != 0;
 	seq_printf(m, "%d (", t->pid);
 	proc_task_name(m, t);
-	seq_printf(m, ") %c %d %d %d 0 -1 %u 0 0 0 0 %lu %lu %lu %lu %d %d %d 0 %lu %lu %ld ", get_task_state(t),
+	seq_printf(m, ") %c %d %d %d 0 -1 %u 0 0 0 0 %lu %lu %lu %lu %d %d %d 0 %lu %lu %lu ", get_task_state(t),
 		   t->real_parent ? t->real_parent->tgid : 0, __task_pid_nr_ns(t, PIDTYPE_PGID), __task_pid_nr_ns(t, PIDTYPE_SID),
 		   t->flags, to_clock_t(utime), to_clock_t(stime), to_clock_t(cutime), to_clock_t(cstime), t->prio - MAX_RT_PRIO,
 		   task_nice(t), threads, to_clock_t(t->start_time), mm ? mm->total_vm << PAGE_SHIFT : 0,
-		   mm ? atomic_long_read(&mm->rss) : 0);
+		   mm ? get_mm_rss(t, mm) : 0);
 	seq_printf(m, "18446744073709551615 %lu %lu %lu 0 0 %lu %lu %lu %lu %lu 0 0 %d %d %u %u 0 0 0", mm ? mm->start_code : 0,
 		   mm ? mm->end_code : 0, mm ? mm->start_stack : 0, shared & 0x7fffffff, t->blocked.sig[0] & 0x7fffffff,
 		   ignored & 0x7fffffff, caught & 0x7fffffff, wchan, t->exit_signal, task_cpu(t), t->rt_priority, t->policy);
@@ -234,7 +240,7 @@ int proc_pid_statm(struct seq_file *m, void *v)
 
 	if (mm)
 		sum = sum_vmas(mm);
-	seq_printf(m, "%lu %lu 0 %lu 0 %lu 0\n", mm ? mm->total_vm : 0, mm ? (unsigned long)atomic_long_read(&mm->rss) : 0, sum.text,
+	seq_printf(m, "%lu %lu 0 %lu 0 %lu 0\n", mm ? mm->total_vm : 0, mm ? get_mm_rss(m->private, mm) : 0, sum.text,
 		   sum.data + (mm ? mm->stack_vm : 0));
 	if (mm)
 		mmput(mm);

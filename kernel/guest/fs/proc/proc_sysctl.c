@@ -65,7 +65,9 @@ static noinline ssize_t proc_sys_call_handler(struct kiocb *iocb, struct iov_ite
 	char *kbuf;
 	ssize_t error;
 
-	if (count >= 4UL << PAGE_SHIFT)
+	if (!write)
+		count = min(count, (size_t)PAGE_SIZE - 1);	/* no setting is longer */
+	if (count >= PAGE_SIZE)
 		return -ENOMEM;
 	kbuf = kzalloc(count + 1, GFP_KERNEL);
 	if (!kbuf)
