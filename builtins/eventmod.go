@@ -177,6 +177,8 @@ func singleEventMethods() []method {
 	return []method{
 		{name: "enable", sig: "()", doc: "Enables the event.", fn: eventFile("enable", "1")},
 		{name: "disable", sig: "()", doc: "Disables it.", fn: eventFile("enable", "0")},
+		{name: "emit", sig: "(**fields)", doc: "Makes an event of event.define happen, here and now; a field that is not given is 0 or \"\".", fn: eventEmit},
+		{name: "remove", sig: "()", doc: "Takes an event of event.define out again.", fn: eventRemove},
 		{name: "filter", sig: "(text = \"\") -> string", fn: eventFilter,
 			doc: "Records only events for which text is true: 'prev_pid == 0 && next_comm ~ \"k*\"'; \"\" asks what the filter is, \"0\" removes it."},
 		{name: "format", sig: "-> string", doc: "Its file format."},

@@ -478,6 +478,9 @@ func tracerReset(c *call) (starlark.Value, error) {
 	if err := c.g.guard(c.g.T.Reset); err != nil {
 		return nil, c.fail(err, "", nil)
 	}
+	if err := c.g.undefine(); err != nil {
+		return nil, c.fail(err, "", nil)
+	}
 	if c.g.dir != "" {
 		return starlark.None, nil
 	}

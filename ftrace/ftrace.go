@@ -88,11 +88,12 @@ type Tracer struct {
 	eventForks map[*TraceEvent]*TraceEvent // of a fork: the original's events -> these
 	uses       map[*TraceEvent]*eventUse
 	eventsOn   int
-	eventPids  pidLists    // set_event_pid, set_event_notrace_pid
-	view       *filterView // nil: no filter has been asked yet
-	printkUsed bool        // something that uses trace_printk has come
-	formats    []uint64    // of trace_printk, that modules have brought along
-	printks    *printer    // for trace_printk; nil: not used yet
+	eventPids  pidLists        // set_event_pid, set_event_notrace_pid
+	view       *filterView     // nil: no filter has been asked yet
+	printkUsed bool            // something that uses trace_printk has come
+	formats    []uint64        // of trace_printk, that modules have brought along
+	defined    []*event.Format // by Define
+	printks    *printer        // for trace_printk; nil: not used yet
 	markIP     uint64
 	setCPU     int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
 	lost       func(l Loss) // see OnLost
