@@ -28,7 +28,10 @@ func (m *Machine) Gates() []string { return m.img.gateNames }
 var optionalGates = map[string]bool{
 	"ftrace_graph_func": true, "prepare_ftrace_return": true, "ftrace_return_to_handler": true,
 	"kprobe_ftrace_handler": true, "kprobe_handler": true, "opt_pre_handler": true, "kprobe_resume": true,
-	"arch_rethook_trampoline_callback": true, "function_trace_probe_call": true,
+	"arch_rethook_trampoline_callback": true, "function_trace_probe_call": true, "stack_trace_call": true,
+	// trace_printk and its kin, which only modules call
+	"__trace_bputs": true, "__trace_puts": true, "trace_dump_stack": true, "trace_printk_format": true, "trace_printk_start": true,
+	"trace_vbprintk": true, "trace_vprintk": true, "tracing_is_on": true, "tracing_off": true, "tracing_on": true,
 }
 
 // unboundGates is the error for gates of the image that have no Go side.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,7 +212,7 @@ exit 0
 	var tasks []int
 	var free []uint64
 	goroutines := 0
-	for i := range 6 {
+	for i := range 8 {
 		if got := run(t, m, h, script); got.code != 0 {
 			t.Fatal(got)
 		}
@@ -225,10 +226,11 @@ exit 0
 	if n := runtime.NumGoroutine(); n > goroutines {
 		t.Errorf("%d goroutines after the first run, %d after the last", goroutines, n)
 	}
-	if tasks[5] != tasks[1] {
+	if tasks[7] != tasks[1] {
 		t.Errorf("tasks after each run: %v", tasks)
 	}
-	if free[5]+64<<10 < free[2] { // caches may still grow a little
+	// Caches and half-full slabs move by some pages from run to run.
+	if first, last := slices.Max(free[:4]), slices.Max(free[4:]); last+32<<10 < first {
 		t.Errorf("free memory after each run: %v", free)
 	}
 	t.Log(tasks, free)
