@@ -11,7 +11,7 @@ import (
 
 // kernelMethods are the rows of module kernel and of the value Machine.
 func kernelMethods() []method {
-	return append(baseMethods(), moduleMethods()...)
+	return append(append(baseMethods(), moduleMethods()...), lookMethods()...)
 }
 
 func baseMethods() []method {
