@@ -30,6 +30,9 @@ type options struct {
 	seeds    int
 	jobs     int
 	json     bool
+	spec     string // of list
+	verbose  bool
+	html     bool
 	junit    string
 	given    map[string]bool // the flags that were given
 }
@@ -40,6 +43,8 @@ var commands = [...]struct{ name, args, doc string }{
 	{"sh", "[-c text | file] [arg...]", "the guest's shell: a script, or a session"},
 	{"test", "[flags] dir", "run the goldens: x.star, x.sh or x.in with x.out, and x.txtar"},
 	{"image", "export FILE", "write the guest image, for --image: FILE.gz compressed"},
+	{"list", "['kprobe:vfs_*'] [-v]", "what a spec of on() matches; -v shows prototypes and fields"},
+	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"help", "", "show this text"},
 }
@@ -100,6 +105,8 @@ func newFlags(o *options) *flag.FlagSet {
 	f.IntVar(&o.seeds, "seeds", 0, "test: each golden must end alike with the seeds 0 to `N`-1")
 	f.IntVar(&o.jobs, "j", 0, "test: `N` goldens at once (default: all processors)")
 	f.BoolVar(&o.json, "json", false, "test: one JSON object per golden")
+	f.BoolVar(&o.verbose, "v", false, "list: show prototypes and fields")
+	f.BoolVar(&o.html, "html", false, "doc: write HTML instead of Markdown")
 	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
 }
@@ -199,6 +206,16 @@ func (o *options) check(words []string) error {
 			return errors.New("image: want image export FILE")
 		}
 		words = words[1:]
+	case "doc":
+		if len(words) != 0 {
+			return fmt.Errorf("doc: want no file, got %d: it writes to standard output", len(words))
+		}
+	case "list":
+		if len(words) > 1 {
+			return fmt.Errorf("list: want one spec such as 'kprobe:vfs_*', got %d: quote it against the shell", len(words))
+		}
+		o.spec = strings.Join(words, "")
+		words = nil
 	case "conform":
 		if len(words) != 2 && len(words) != 3 {
 			return fmt.Errorf("conform: want a script, its transcript and perhaps a file of accepted differences, got %d files", len(words))

@@ -54,6 +54,10 @@ func (p *program) dispatch() int {
 		return p.test()
 	case "image":
 		return p.exportImage()
+	case "list":
+		return p.list()
+	case "doc":
+		return p.doc()
 	}
 	if opts.eval != "" {
 		return p.batch(func(h *lang.Host, errw io.Writer) int {
@@ -79,6 +83,11 @@ type program struct {
 // host builds everything for one script or session: the machine's maker, the modules on top of it, the language on top of
 // them.
 func (p *program) host(out io.Writer, dir string) *lang.Host {
+	host, _ := p.build(out, dir)
+	return host
+}
+
+func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 	env := builtins.New(builtins.Config{Boot: p.boot, Defaults: p.opts.machine, Stdout: out})
 	host := lang.New(lang.Config{
 		Stdout:    out,
@@ -91,7 +100,7 @@ func (p *program) host(out io.Writer, dir string) *lang.Host {
 		Dir:       dir,
 	})
 	env.Attach(host)
-	return host
+	return host, env
 }
 
 // boot makes a booted machine: the kernel, then what hangs off it.

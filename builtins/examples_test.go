@@ -1,0 +1,25 @@
+package builtins
+
+import "testing"
+
+// Each example of the table stands at a row that has none of its own.
+func TestExamplesHaveRows(t *testing.T) {
+	rows := map[string]string{}
+	for _, name := range []string{"print", "printf", "sprintf", "table", "attempt", "help", "dir", "struct", "fail", "re", "json", "math", "time", "ns", "us", "ms", "s", "KiB", "MiB"} {
+		rows[name] = "" // lang's own
+	}
+	for _, table := range New(Config{}).Tables() {
+		for _, r := range table.Rows {
+			rows[r.Name] = r.Example
+		}
+	}
+	for name := range examples() {
+		own, ok := rows[name]
+		if !ok && len(name) > 5 && (name[:5] == "flag." || name[:5] == "test.") {
+			continue // lang's own
+		}
+		if !ok || own != "" {
+			t.Errorf("%s: row %v, own example %q", name, ok, own)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+package lang
+
+// AllTables are the tables of the host's rows, its own first: what the reference is written from.
+func (h *Host) AllTables() []Table { return append(h.std(), h.cfg.Tables...) }
+
+// Head is a row's name and signature, as help shows them.
+func Head(r Row) string { return head(r) }
