@@ -60,8 +60,8 @@ type Kprobes struct {
 	pcs        map[uint64]bool // see standing
 	pcsAt      uint64
 
-	// Test knob: the optimiser takes what has come since it began to wait.
-	skipQuiescence bool
+	// Test knob: hits of a probe that waits for its jump are stepped.
+	stepWaiting bool
 
 	tramp  uint64            // arch_rethook_trampoline
 	guests map[uint64]*Probe // by the address of the guest's struct kprobe

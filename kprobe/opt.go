@@ -398,7 +398,7 @@ func (k *Kprobes) gateOptimizer(c *kernel.VCPU) uint64 {
 		k.trimOpt()
 	case 2:
 		for _, s := range k.optList {
-			if s.opt == optWaiting && (s.batch || k.skipQuiescence) {
+			if s.opt == optWaiting && s.batch {
 				k.writeJump(s)
 			}
 		}

@@ -119,7 +119,7 @@ func (k *Kprobes) skip(c *kernel.VCPU, st *step, ip uint64) {
 // nobody comes into the bytes that the jump will cover (setup_detour_execution).
 func (k *Kprobes) outOfLine(c *kernel.VCPU, st *step) {
 	s := st.site
-	if s.opt != optNone {
+	if s.opt != optNone && !(k.stepWaiting && s.opt == optWaiting) {
 		st.site = nil
 		c.CPU.SetRIP(kernel.DetourCode(s.detour))
 		return

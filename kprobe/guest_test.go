@@ -1,0 +1,105 @@
+package kprobe
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"kscope/kernel"
+	"kscope/kernel/guest"
+)
+
+// dmesg are the lines of the kernel log from line n on.
+func (k *Kprobes) dmesg(n int) (out []string) {
+	for _, l := range k.m.Dmesg()[n:] {
+		out = append(out, l.Text)
+	}
+	return out
+}
+
+// load loads a module of the image with arguments.
+func (k *Kprobes) load(t *testing.T, name, args string) {
+	t.Helper()
+	must(t, k.m.WriteFile("/"+name+".ko", guest.Module(name), false))
+	if err := k.m.LoadModule("/"+name+".ko", args); err != nil {
+		t.Fatalf("insmod %s: %v\n%s", name, err, strings.Join(k.dmesg(len(k.m.Dmesg())-5), "\n"))
+	}
+}
+
+// TestExample: the seed's module registers, prints at each open, and goes.
+func TestExample(t *testing.T) {
+	k := boot(t, kernel.Config{})
+	n := len(k.m.Dmesg())
+	k.load(t, "kprobe_example", "")
+	cats(t, k, 1)
+	must(t, k.m.UnloadModule("kprobe_example"))
+	text := strings.Join(k.dmesg(n), "\n")
+	want := regexp.MustCompile(`(?s)^kprobe_example: loading out-of-tree module taints kernel\.
+kprobe registered at do_sys_open
+kretprobe registered at do_sys_open
+(kprobe: do_sys_open called: dfd=-100, filename=\w+, flags=0x\w+
+kprobe: do_sys_open instruction executed
+kretprobe: do_sys_open returned: fd=3
+){2,}kprobe and kretprobe unregistered$`)
+	if !want.MatchString(text) {
+		t.Errorf("%s", text)
+	}
+	if len(k.guests) != 0 || len(k.list) != 0 || len(k.m.Oopses()) != 0 {
+		t.Errorf("left: %d probes of the guest, %s", len(k.guests), k.List())
+	}
+}
+
+// TestExampleIsTheSeeds: the module's source is the seed's text, of which only the \n in its strings are restored.
+func TestExampleIsTheSeeds(t *testing.T) {
+	seed, err := os.ReadFile("../../shared/seeds/ftrace-and-kprobe.txt")
+	if err != nil {
+		t.Skip("the seeds are not here: ", err)
+	}
+	src, err := os.ReadFile("../kernel/guest/modules/kprobe_example.c")
+	must(t, err)
+	if !strings.Contains(string(seed), strings.ReplaceAll(string(src), `\n`, "\n")) {
+		t.Error("kprobe_example.c is not the seed's example")
+	}
+}
+
+// TestFromC: kprobes by int3 with a post handler, by jump, and kretprobes with an entry handler, all in C.
+func TestFromC(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"post=1", `^kprobe_test: pre (\d+) post (\d+) returns (\d+) missed 0 0 bad 0$`},
+		{"post=0", `^kprobe_test: pre (\d+) post (0) returns (\d+) missed 0 0 bad 0$`},
+		{"post=0 offset=0", `^kprobe_test: pre (\d+) post (0) returns (\d+) missed 0 0 bad 0$`},
+		{"post=1 offset=0 refuse=1", `^kprobe_test: pre (\d+) post (\d+) returns (\d+) missed 0 0 bad 0$`},
+	} {
+		t.Run(strings.ReplaceAll(c.args, " ", ","), func(t *testing.T) {
+			k := boot(t, kernel.Config{})
+			k.load(t, "kprobe_test", c.args)
+			k.pass(t, 40*ms)
+			if k.list[0].opt == optJumping != (c.args == "post=0") {
+				t.Errorf("%s", k.List())
+			}
+			for range 3 {
+				cats(t, k, 2)
+			}
+			list := k.List()
+			must(t, k.m.UnloadModule("kprobe_test"))
+			lines := k.dmesg(0)
+			m := regexp.MustCompile(c.want).FindStringSubmatch(lines[len(lines)-1])
+			if m == nil || m[1] == "0" {
+				t.Fatalf("%s\n%s", strings.Join(lines, "\n"), list)
+			}
+			if pre, post, ret := m[1], m[2], m[3]; strings.Contains(c.args, "post=1") && post != pre ||
+				strings.Contains(c.args, "refuse") != (ret != pre) {
+				t.Errorf("%s", lines[len(lines)-1])
+			}
+			for _, l := range lines {
+				if strings.HasPrefix(l, "kprobe_test:") && strings.Contains(l, "twice") {
+					t.Error(l)
+				}
+			}
+			if len(k.guests) != 0 || len(k.list) != 0 {
+				t.Errorf("left: %s", k.List())
+			}
+		})
+	}
+}
