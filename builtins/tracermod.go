@@ -14,7 +14,9 @@ import (
 )
 
 // tracerMethods are the rows of module tracer.
-func tracerMethods() []method {
+func tracerMethods() []method { return append(tracerBase(), ringMethods()...) }
+
+func tracerBase() []method {
 	return []method{
 		{name: "current", sig: "-> string", get: tracerCurrent, doc: "The current tracer."},
 		{name: "set", sig: "(name)", fn: tracerSet, doc: "Makes name the current tracer: \"function\", \"nop\" ...; \"nop\" stops tracing functions."},

@@ -109,12 +109,13 @@ func (r *Rec) Field(name string) (event.Value, bool) {
 
 // Loss is an event that was not kept: when, where, which and why.
 type Loss struct {
-	TS    uint64
+	TS    uint64 // by the trace clock: when it was written, or would have been
 	CPU   int
-	Cause string // "overrun": overwritten by newer ones; "dropped": the ring was full in discard mode; "recursion"
+	Cause string // "overrun": overwritten by newer ones; "dropped": the ring was full in discard mode; "commit overrun"; "recursion"
 	IP    uint64 // of a function event
 	PID   int32
 	Type  uint16 // of the event
+	Data  []byte // an overwritten record, until the hook returns; nil: it was never written
 }
 
 // OnLost has fn called for each event that is lost from now on; nil ends that. It costs time only when events are lost.
@@ -127,7 +128,7 @@ func (t *Tracer) OnLost(fn func(l Loss)) {
 		}
 		t.cpu[i].ring.OnLost(func(e ring.Event) {
 			h, _ := event.Parse(e.Data)
-			l := Loss{TS: e.TS, CPU: i, Cause: "overrun", PID: h.PID, Type: h.Type}
+			l := Loss{TS: e.TS, CPU: i, Cause: "overrun", PID: h.PID, Type: h.Type, Data: e.Data}
 			if h.Type == event.IDFunction {
 				l.IP = functionIP(e.Data)
 			}

@@ -137,7 +137,7 @@ func (n *Tracer) forkEvents(t *Tracer) {
 	}
 	forks := map[*eventUse]*eventUse{}
 	use := func(to, from *Tracer) {
-		to.view, to.printks = nil, nil
+		to.view, to.printks, to.keeper = nil, nil, nil // losses are watched on this machine alone
 		to.uses = make(map[*TraceEvent]*eventUse, len(from.uses))
 		for ev, u := range from.uses {
 			c := *u
@@ -240,7 +240,7 @@ func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	if (t.eventPids.only != nil || t.eventPids.not != nil) && t.eventPids.ignores(h.PID) {
 		return
 	}
-	d, ok := t.reserve(c, n)
+	d, ok := t.reserve(c, u.ev.ID, n)
 	if !ok {
 		return
 	}

@@ -40,8 +40,10 @@ type cpuState struct {
 	off     bool         // taken out by tracing_cpumask
 	busy    uint8        // contexts that are inside the function tracer; see recursion
 	recurse uint64
-	saved   tracedTask
-	last    lastCall // with func-no-repeats
+
+	commitOver uint64 // of the ring, as tellLost has seen it last
+	saved      tracedTask
+	last       lastCall // with func-no-repeats
 }
 
 // Tracer is one trace instance with its rings: Linux's trace_array.
@@ -93,6 +95,7 @@ type Tracer struct {
 	printkUsed bool            // something that uses trace_printk has come
 	formats    []uint64        // of trace_printk, that modules have brought along
 	defined    []*event.Format // by Define
+	keeper     *lossKeeper     // nil: losses are not kept
 	printks    *printer        // for trace_printk; nil: not used yet
 	markIP     uint64
 	setCPU     int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows

@@ -33,7 +33,7 @@ func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w
 	if g.thresh != 0 {
 		return true // only returns are written
 	}
-	d, ok := t.reserve(c, event.GraphEntrySize)
+	d, ok := t.reserve(c, event.IDGraphEntry, event.GraphEntrySize)
 	if !ok {
 		return false
 	}
@@ -73,7 +73,7 @@ func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, n
 		g.counts.Unwritten++
 		return
 	}
-	d, ok := t.reserve(c, event.GraphExitSize)
+	d, ok := t.reserve(c, event.IDGraphExit, event.GraphExitSize)
 	if !ok {
 		g.counts.Unwritten++
 		return

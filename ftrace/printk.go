@@ -125,7 +125,7 @@ func (t *Tracer) gateBputs(c *kernel.VCPU) uint64 {
 
 // printk writes one of the events.
 func (t *Tracer) printk(c *kernel.VCPU, id uint16, n int, fill func(d []byte, h event.Header)) bool {
-	d, ok := t.reserve(c, n)
+	d, ok := t.reserve(c, id, n)
 	if !ok {
 		return false
 	}

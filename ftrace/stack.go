@@ -53,7 +53,7 @@ func (t *Tracer) TraceStack(c *kernel.VCPU) {
 const kernelText = 0xffffffff81000000
 
 func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64) {
-	d, ok := t.reserve(c, event.StackSize(len(pcs)))
+	d, ok := t.reserve(c, event.IDKernelStack, event.StackSize(len(pcs)))
 	if !ok {
 		return
 	}

@@ -72,13 +72,18 @@ func context(pc uint32) uint8 {
 	return 1
 }
 
-// reserve opens an event of n bytes on c's CPU; false when tracing is off or the ring refuses it.
-func (t *Tracer) reserve(c *kernel.VCPU, n int) ([]byte, bool) {
+// reserve opens an event of n bytes on c's CPU; false when tracing is off or the ring refuses it. Who watches losses is told,
+// but for function events: their writer tells which function it was.
+func (t *Tracer) reserve(c *kernel.VCPU, id uint16, n int) ([]byte, bool) {
 	p := &t.cpu[c.ID]
 	if !t.records(p) {
 		return nil, false
 	}
-	return p.ring.Reserve(t.now(c), n)
+	d, ok := p.ring.Reserve(t.now(c), n)
+	if !ok && t.lost != nil && id != event.IDFunction {
+		t.tellLost(c, "dropped", 0, id)
+	}
+	return d, ok
 }
 
 // records says whether a CPU's ring takes events.
@@ -99,7 +104,7 @@ func (t *Tracer) commit(c *kernel.VCPU, task uint64, pid int32) {
 // Emit writes one event of n bytes: fill gets the record and its header, already put in place. It is how other packages
 // (probes, tracepoints) write. False: not recorded.
 func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) bool {
-	d, ok := t.reserve(c, n)
+	d, ok := t.reserve(c, id, n)
 	if !ok {
 		return false
 	}
@@ -121,7 +126,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 	bit := context(pc)
 	if p.busy&bit != 0 {
 		p.recurse++
-		t.tellLost(c, "recursion", ip)
+		t.tellLost(c, "recursion", ip, event.IDFunction)
 		return
 	}
 	if (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(int32(c.CurrentPid())) {
@@ -132,7 +137,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		p.busy &^= bit
 		return
 	}
-	if d, ok := t.reserve(c, event.FunctionSize); ok {
+	if d, ok := t.reserve(c, event.IDFunction, event.FunctionSize); ok {
 		task := c.CurrentAddr()
 		h := t.header(c, event.IDFunction, task, pc)
 		event.PutFunction(d, h, ip, parent)
@@ -142,7 +147,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 			t.traceStack(c)
 		}
 	} else if t.records(p) {
-		t.tellLost(c, "dropped", ip)
+		t.tellLost(c, "dropped", ip, event.IDFunction)
 	}
 	p.busy &^= bit
 }
@@ -167,7 +172,7 @@ func (t *Tracer) functionExtra(c *kernel.VCPU, p *cpuState, ip, parent uint64) b
 		return false
 	}
 	if l.count > 0 {
-		if d, ok := t.reserve(c, event.RepeatsSize); ok {
+		if d, ok := t.reserve(c, event.IDFuncRepeats, event.RepeatsSize); ok {
 			task := c.CurrentAddr()
 			h := t.header(c, event.IDFuncRepeats, task, c.PreemptCount())
 			event.PutRepeats(d, h, event.Repeats{IP: l.ip, Parent: l.parent, Count: l.count, Delta: t.now(c) - l.ts})
@@ -178,11 +183,17 @@ func (t *Tracer) functionExtra(c *kernel.VCPU, p *cpuState, ip, parent uint64) b
 	return true
 }
 
-// tellLost tells the hook of OnLost about a function event that was not written.
-func (t *Tracer) tellLost(c *kernel.VCPU, cause string, ip uint64) {
-	if t.lost != nil {
-		t.lost(Loss{TS: c.Now(), CPU: c.ID, Cause: cause, IP: ip, PID: int32(c.CurrentPid()), Type: event.IDFunction})
+// tellLost tells the hook of OnLost about an event that was not written. A ring refuses one when it is full in discard mode,
+// or when so many are open on one CPU that the oldest page is still being written.
+func (t *Tracer) tellLost(c *kernel.VCPU, cause string, ip uint64, id uint16) {
+	if t.lost == nil {
+		return
 	}
+	p := &t.cpu[c.ID]
+	if over := p.ring.Stats().CommitOverrun; cause == "dropped" && over != p.commitOver {
+		p.commitOver, cause = over, "commit overrun"
+	}
+	t.lost(Loss{TS: t.now(c), CPU: c.ID, Cause: cause, IP: ip, PID: int32(c.CurrentPid()), Type: id})
 }
 
 // mark writes text into the ring, at most 1024 bytes of it, as tracing_mark_write.
@@ -194,7 +205,7 @@ func (t *Tracer) mark(c *kernel.VCPU, text []byte) (int, error) {
 	if len(text) == 0 {
 		return 0, nil
 	}
-	d, ok := t.reserve(c, event.PrintSize(len(text)))
+	d, ok := t.reserve(c, event.IDPrint, event.PrintSize(len(text)))
 	if !ok {
 		return 0, kernel.EBADF
 	}
@@ -211,7 +222,7 @@ func (t *Tracer) markRaw(c *kernel.VCPU, data []byte) (int, error) {
 	if !t.opt(optMarkers) || len(data) < 4 || len(data) > 3*1024 {
 		return 0, kernel.EINVAL
 	}
-	d, ok := t.reserve(c, 12+max(len(data), 4+len("<faulted>"))) // Linux counts the id twice: sizeof(*entry) has it
+	d, ok := t.reserve(c, event.IDRawData, 12+max(len(data), 4+len("<faulted>"))) // Linux counts the id twice: sizeof(*entry) has it
 	if !ok {
 		return 0, kernel.EBADF
 	}
