@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -39,9 +40,21 @@ const cancelled = "Starlark computation cancelled: "
 
 // Report prints err for a person and returns the exit status that it stands for.
 func (h *Host) Report(w io.Writer, err error) int {
-	if err == nil {
+	if err == nil || errors.Is(err, errDone) {
 		return ExitOK
 	}
+	out, ok := h.cfg.Stdout.(*Output)
+	if !ok {
+		return h.report(w, err)
+	}
+	var text bytes.Buffer
+	status := h.report(&text, err)
+	out.fail(text.String(), status)
+	w.Write(text.Bytes())
+	return status
+}
+
+func (h *Host) report(w io.Writer, err error) int {
 	// The innermost cause tells most: load() wraps what went wrong inside the loaded file.
 	var calls starlark.CallStack
 	var ee *starlark.EvalError

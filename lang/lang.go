@@ -22,8 +22,10 @@ package lang
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +57,9 @@ type Config struct {
 	Strings   func(Place) []string // completes inside quotes; may be nil
 	Interrupt func() bool          // stops what the modules run and tells whether anything ran; called from any goroutine
 	Dir       string               // file names are shown relative to this directory when it is set
+	Seeds     int                  // test.seeds sweeps over at least so many
+	Update    Update               // test.golden writes its files
+	Std       fs.FS                // what load("@std//...") finds; may be nil
 }
 
 // Host runs Starlark for one script or one session.
@@ -73,7 +78,9 @@ type Host struct {
 	flags   []scriptFlag
 	given   map[string]string // flags that were given, with their values
 	rest    []string          // arguments that are no flags
-	chunks  int               // pieces of source without a file name so far
+	script  string            // path of the script that runs
+	cases   []CaseResult
+	chunks  int // pieces of source without a file name so far
 
 	mu         sync.Mutex // guards threads and interrupts
 	threads    []*starlark.Thread
@@ -219,8 +226,11 @@ func (h *Host) interrupted() bool {
 func (h *Host) Run(path string, errw io.Writer) int {
 	_, err := h.execFile(path)
 	status := h.Report(errw, err)
-	if err != nil && !h.interrupted() {
+	if err != nil && !errors.Is(err, errDone) && !h.interrupted() {
 		h.ends = nil
+	}
+	if status == ExitOK {
+		status = h.caseStatus()
 	}
 	if cerr := h.Close(); cerr != nil && status == ExitOK {
 		status = h.Report(errw, cerr)
@@ -231,7 +241,7 @@ func (h *Host) Run(path string, errw io.Writer) int {
 // execFile runs a script file, then its main() if it has one. The globals come back unfrozen, for a session that goes on
 // with them.
 func (h *Host) execFile(path string) (starlark.StringDict, error) {
-	src, err := os.ReadFile(path)
+	src, err := h.readSource(path)
 	if err != nil {
 		return nil, readError(path, err)
 	}
@@ -240,10 +250,11 @@ func (h *Host) execFile(path string) (starlark.StringDict, error) {
 
 // execSource is execFile for source that was read already.
 func (h *Host) execSource(path string, src []byte) (starlark.StringDict, error) {
-	abs, err := filepath.Abs(path)
+	abs, err := absolute(path)
 	if err != nil {
 		return nil, err
 	}
+	h.script = path
 	m := &module{path: path, loading: true}
 	h.modules[abs] = m
 	h.order = append(h.order, abs)
@@ -331,6 +342,9 @@ func (h *Host) runChunk(t *starlark.Thread, f *syntax.File, name string, globals
 
 // display is the name that a user sees for a file.
 func (h *Host) display(path string) string {
+	if strings.HasPrefix(path, stdPrefix) {
+		return path
+	}
 	if h.cfg.Dir != "" {
 		if rel, err := filepath.Rel(h.cfg.Dir, path); err == nil {
 			return filepath.ToSlash(rel)

@@ -2,7 +2,9 @@ package lang
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"strings"
 
@@ -20,18 +22,73 @@ type module struct {
 	err     error
 }
 
-// load implements load("path.star", ...). The path is relative to the loading file, not to the working directory, and the
-// module runs in the loader's own thread, so its prints, steps and cancellation are those of the script.
-func (h *Host) load(t *starlark.Thread, name string) (starlark.StringDict, error) {
-	if strings.HasPrefix(name, "@") {
-		return nil, &Error{Msg: fmt.Sprintf("load: %s: no such library", name), At: name}
+// stdPrefix begins the names of the library that kscope brings.
+const stdPrefix = "@std//"
+
+// locate gives the path of a name in a load statement: relative to the loading file, not to the working directory.
+func locate(from, name string) (string, error) {
+	switch {
+	case strings.HasPrefix(name, stdPrefix):
+		return stdPrefix + pathpkg.Clean(strings.TrimPrefix(name, stdPrefix)), nil
+	case strings.HasPrefix(name, "@"):
+		return "", &Error{Msg: fmt.Sprintf("load: %s: no such library", name), At: name, Hint: "kscope's own is @std//: load(\"@std//trace.star\", ...)"}
+	case strings.HasPrefix(from, stdPrefix):
+		return stdPrefix + pathpkg.Join(pathpkg.Dir(strings.TrimPrefix(from, stdPrefix)), name), nil
 	}
-	from := h.loader(t)
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(from), path)
 	}
-	abs, err := filepath.Abs(path)
+	return path, nil
+}
+
+// absolute is the one name of a file, whatever it was loaded by.
+func absolute(path string) (string, error) {
+	if strings.HasPrefix(path, stdPrefix) {
+		return path, nil
+	}
+	return filepath.Abs(path)
+}
+
+// readSource reads a script or library.
+func (h *Host) readSource(path string) ([]byte, error) {
+	if name, ok := strings.CutPrefix(path, stdPrefix); ok {
+		if h.cfg.Std == nil {
+			return nil, fs.ErrNotExist
+		}
+		return fs.ReadFile(h.cfg.Std, name)
+	}
+	return os.ReadFile(path)
+}
+
+// siblings are the names in the directory of path, for hints.
+func (h *Host) siblings(path string) []string {
+	name, ok := strings.CutPrefix(path, stdPrefix)
+	if !ok {
+		return siblings(path)
+	}
+	if h.cfg.Std == nil {
+		return nil
+	}
+	entries, err := fs.ReadDir(h.cfg.Std, pathpkg.Dir(name))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// load implements load("path.star", ...). The module runs in the loader's own thread, so its prints, steps and cancellation
+// are those of the script.
+func (h *Host) load(t *starlark.Thread, name string) (starlark.StringDict, error) {
+	path, err := locate(h.loader(t), name)
+	if err != nil {
+		return nil, err
+	}
+	abs, err := absolute(path)
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +98,10 @@ func (h *Host) load(t *starlark.Thread, name string) (starlark.StringDict, error
 		}
 		return m.globals, m.err
 	}
-	src, err := os.ReadFile(path)
+	src, err := h.readSource(path)
 	if err != nil {
 		e := readError(name, err).(*Error)
-		e.Msg, e.At, e.Hint = "load: "+e.Msg, name, DidYouMean(filepath.Base(path), siblings(path))
+		e.Msg, e.At, e.Hint = "load: "+e.Msg, name, DidYouMean(filepath.Base(path), h.siblings(path))
 		return nil, e
 	}
 	m := &module{path: path, loading: true}

@@ -36,7 +36,7 @@ func (h *Host) std() []Table {
 			{Name: "time", Sig: ": now, from_timestamp, parse_time, ...", Value: time.Module, Doc: "Dates. time.now() is the machine's virtual wall clock; the host's clock cannot be reached."},
 		}},
 		{Title: "flag: a script's own flags", Rows: h.flagRows()},
-		{Title: "test: assertions", Rows: assertRows()},
+		{Title: "test: assertions", Rows: append(assertRows(), h.caseRows()...)},
 		{Title: "units: ints of ns and of bytes", Rows: []Row{
 			unit("ns", 1, "One nanosecond: all times are ints in ns."),
 			unit("us", 1000, "One microsecond in ns."),

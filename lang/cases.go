@@ -1,0 +1,168 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// Cases of a script: test.case runs a function, keeps its failure and goes on, so that one report shows all that fails. A case
+// that was skipped, or that never came to its end, is a fault of the golden: a test that does not run must be seen.
+
+// errDone ends a script without a complaint.
+var errDone = errors.New("done")
+
+// Done is the error that ends a script quietly, with status ExitOK.
+func Done() error { return errDone }
+
+// skipped is the error of test.skip.
+type skipped struct{ why string }
+
+func (s *skipped) Error() string { return "skipped: " + s.why }
+
+// Cases are the cases so far, with their outcomes; one that runs has "no end".
+func (h *Host) Cases() []CaseResult { return h.cases }
+
+// CaseFaults is what a golden must not have, whatever it prints: cases that were skipped or did not end.
+func (h *Host) CaseFaults() []string {
+	var out []string
+	for _, c := range h.cases {
+		switch c.Outcome {
+		case "skip":
+			out = append(out, fmt.Sprintf("case %q is skipped: %s", c.Name, c.Text))
+		case "no end":
+			out = append(out, fmt.Sprintf("case %q has no end", c.Name))
+		}
+	}
+	return out
+}
+
+// caseStatus is ExitAssert when a case failed.
+func (h *Host) caseStatus() int {
+	for _, c := range h.cases {
+		if c.Outcome == "fail" {
+			return ExitAssert
+		}
+	}
+	return ExitOK
+}
+
+func (h *Host) caseRows() []Row {
+	return []Row{
+		{Name: "test.case", Sig: "(name, fn)", Fn: h.testCase,
+			Doc:     "Runs fn(), shows its failure and goes on; the script's exit status is then 3.\nkscope test fails when a case is skipped or does not end.",
+			Example: "test.case(\"one and one\", lambda: test.eq(1 + 1, 2))"},
+		{Name: "test.skip", Sig: "(why)", Fn: h.testSkip, Doc: "Ends the case, or the script outside a case, as skipped.",
+			Example: "test.case(\"not here\", lambda: test.skip(\"needs a network\"))"},
+		{Name: "test.seeds", Sig: "(n, fn)", Fn: h.testSeeds,
+			Doc:     "Calls fn(seed) for the seeds 0 to n-1; a failure says which. kscope test -seeds N makes it at least N.",
+			Example: "test.seeds(3, lambda seed: test.true(kernel.boot(seed = seed).now > 0))"},
+		{Name: "test.golden", Sig: "(text, name = None)", Fn: h.testGolden,
+			Doc: "Fails unless text is what SCRIPT.golden, or SCRIPT.NAME.golden, beside the script holds; kscope test -update writes it."},
+	}
+}
+
+func (h *Host) testCase(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var name string
+	var fn starlark.Callable
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "fn", &fn); err != nil {
+		return nil, err
+	}
+	for _, c := range h.cases {
+		if c.Name == name {
+			return nil, &Error{Msg: fmt.Sprintf("%s: there is a case %q already", b.Name(), name), At: name}
+		}
+	}
+	i := len(h.cases)
+	h.cases = append(h.cases, CaseResult{Name: name, Outcome: "no end"})
+	_, err := starlark.Call(t, fn, nil, nil)
+	var skip *skipped
+	switch {
+	case err == nil:
+		h.cases[i].Outcome = "pass"
+	case errors.As(err, &skip):
+		h.cases[i].Outcome, h.cases[i].Text = "skip", skip.why
+		fmt.Fprintf(h.out(t), "skip %s: %s\n", name, skip.why)
+	case h.cancelled(err):
+		return nil, err // Ctrl-C and the step budget end the script
+	default:
+		var text strings.Builder
+		h.report(&text, err)
+		h.cases[i].Outcome, h.cases[i].Text = "fail", strings.TrimRight(text.String(), "\n")
+		fmt.Fprintf(h.out(t), "FAIL %s: %s", name, text.String())
+	}
+	return starlark.None, nil
+}
+
+// cancelled tells that an error is no failure of what was called, but the end of all.
+func (h *Host) cancelled(err error) bool {
+	return h.limited || strings.Contains(err.Error(), cancelled) || h.interrupted()
+}
+
+func (h *Host) testSkip(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	why := ""
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "why", &why); err != nil {
+		return nil, err
+	}
+	for _, c := range h.cases {
+		if c.Outcome == "no end" {
+			return nil, &skipped{why}
+		}
+	}
+	h.cases = append(h.cases, CaseResult{Name: filepath.Base(h.script), Outcome: "skip", Text: why})
+	return nil, errDone
+}
+
+func (h *Host) testSeeds(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	n := 0
+	var fn starlark.Callable
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "n", &n, "fn", &fn); err != nil {
+		return nil, err
+	}
+	if n < 1 {
+		return nil, &Error{Msg: fmt.Sprintf("%s: n = %d: want at least 1", b.Name(), n), At: "n"}
+	}
+	for seed := range max(n, h.cfg.Seeds) {
+		_, err := starlark.Call(t, fn, starlark.Tuple{starlark.MakeInt(seed)}, nil)
+		var e *Error
+		if err != nil && errors.As(err, &e) {
+			e.Msg = fmt.Sprintf("seed %d: %s", seed, e.Msg) // in place: the error keeps its own position
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return starlark.None, nil
+}
+
+func (h *Host) testGolden(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	text, name := "", starlark.Value(starlark.None)
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "text", &text, "name?", &name); err != nil {
+		return nil, err
+	}
+	if h.script == "" {
+		return nil, &Error{Msg: b.Name() + ": no script runs: a golden file stands beside one"}
+	}
+	path := strings.TrimSuffix(h.script, filepath.Ext(h.script))
+	if s, ok := starlark.AsString(name); ok {
+		if s == "" || strings.ContainsAny(s, `/\`) {
+			return nil, &Error{Msg: fmt.Sprintf("%s: %q is no name of a file", b.Name(), s), At: s}
+		}
+		path += "." + s
+	}
+	path += ".golden"
+	want, err := os.ReadFile(path)
+	switch {
+	case h.cfg.Update != "" && (err != nil || string(want) != text):
+		return starlark.None, os.WriteFile(path, []byte(text), 0o644)
+	case err != nil:
+		return nil, &Error{Msg: fmt.Sprintf("%s: no file %s", b.Name(), h.display(path)), Hint: "kscope test -update writes it", Exit: ExitAssert}
+	case string(want) != text:
+		return nil, assertion(b, "", "%s\n%s", h.display(path), Diff(string(want), text))
+	}
+	return starlark.None, nil
+}
