@@ -33,6 +33,7 @@ func onKinds() []onKind {
 		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile},
 		{"insn", ":N", "whenever N more instructions have been executed", armInsn},
 		{"patch", "", "each write of a text patch: ctx.where, .old, .new, .kind", armPatch},
+		{"patch_seen", "", "a CPU sees a patch's bytes: until now it could see the old ones: ctx.cpu, .kind, .since, .window, .stale", armPatchSeen},
 		{"lost", "", "each record that a ring loses: ctx.cause, .cpu, .where", armLost},
 		{"panic", "", "the guest's panic(), before it does anything", armPanic},
 		{"BEGIN", "", "now, at once", armBegin},

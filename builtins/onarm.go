@@ -3,6 +3,7 @@ package builtins
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -336,6 +337,22 @@ func armPatch(h *hook, _ string) error {
 				{"old", starlark.Bytes(w.Old)}, {"new", starlark.Bytes(w.New)}, {"insns", unum(h.g.M.Insns())}, {"time", unum(s.Time)},
 			}})
 		}
+	}))
+	return nil
+}
+
+// armPatchSeen listens to the CPUs that synchronise behind the writes of the text patcher.
+func armPatchSeen(h *hook, _ string) error {
+	h.removed(h.g.M.OnPatchSeen(func(c *kernel.VCPU, s *kernel.PatchStep) {
+		stale := slices.ContainsFunc(s.Stale, func(w kernel.StaleWindow) bool { return w.CPU == c.ID })
+		where := ""
+		if len(s.Writes) > 0 {
+			where = h.g.placeName(s.Writes[0].Addr)
+		}
+		h.fireMoment(c, &moment{kind: "patch_seen", fields: []field{
+			{"kind", str(s.Kind)}, {"where", str(where)}, {"sites", num(len(s.Writes))}, {"since", unum(s.Time)}, {"time", unum(c.Now())},
+			{"window", unum(c.Now() - min(s.Time, c.Now()))}, {"stale", starlark.Bool(stale)}, {"by", num(s.CPU)},
+		}})
 	}))
 	return nil
 }

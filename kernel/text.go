@@ -71,7 +71,8 @@ type Text struct {
 	weight  int    // of patches: see keep
 	dropped uint64 // patches that are no longer kept
 	watch   []func(c *VCPU, p *Patch, s *PatchStep)
-	orig    map[uint64]map[uint16]byte // by frame: what stood there before the first patch, for StateHash
+	seen    []func(c *VCPU, s *PatchStep) // of OnPatchSeen
+	orig    map[uint64]map[uint16]byte    // by frame: what stood there before the first patch, for StateHash
 
 	naive *naivePoke
 
@@ -439,6 +440,7 @@ func (t *Text) gateAck(v *VCPU) uint64 {
 		if t.m.watch != nil {
 			t.m.watch.ack(v, s)
 		}
+		t.tellSeen(v, s)
 	}
 	return 0
 }
