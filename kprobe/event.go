@@ -207,13 +207,7 @@ func (k *Kprobes) register(e *Event) error {
 }
 
 // warn is what Linux says in the log.
-func (k *Kprobes) warn(text string) {
-	c := k.m.Running()
-	if c == nil {
-		c = k.m.VCPU(0)
-	}
-	k.m.Log(c, 4, "trace_kprobe: "+text) // KERN_WARNING
-}
+func (k *Kprobes) warn(text string) { k.log(4, "trace_kprobe: "+text) } // KERN_WARNING
 
 // place1 finds the address and registers the probe.
 func (k *Kprobes) place1(e *Event) error {

@@ -21,8 +21,35 @@ var files = [...]ftrace.File{
 		Doc: "as kprobe_events", Partial: "no uprobes, eprobes and synthetic events: EINVAL"},
 	{Path: "kprobe_events", Mode: 0o640, Open: openEvents, Text: eventsText, Write: writeEvents,
 		Doc:     "probes as events: p[:[GRP/][EVENT]] SYM[+offs]|ADDR [ARGS], r[MAXACTIVE]..., -:[GRP/]EVENT",
-		Partial: "no optimised probes; debugfs's kprobes/list, enabled and blacklist are module kprobe's; option sym-addr has no effect on their lines"},
+		Partial: "option sym-addr has no effect on their lines"},
 	{Path: "kprobe_profile", Mode: 0o440, Text: profileText, Doc: "event, hits, missed hits"},
+}
+
+// debugFiles are the rows of debugfs, in /sys/kernel/debug.
+var debugFiles = [...]ftrace.File{
+	{Path: "kprobes/blacklist", Mode: 0o400, Doc: "functions that take no probes", Text: debugText((*Kprobes).Blocked)},
+	{Path: "kprobes/enabled", Mode: 0o600, Doc: "0 disarms every probe", Text: debugText((*Kprobes).enabledText), Write: writeEnabled},
+	{Path: "kprobes/list", Mode: 0o400, Doc: "every probe: address, k or r, place, flags", Text: debugText((*Kprobes).List)},
+}
+
+func debugText(text func(k *Kprobes) string) func(h *ftrace.Handle, b []byte) ([]byte, error) {
+	return func(h *ftrace.Handle, b []byte) ([]byte, error) { return append(b, text(of(h))...), nil }
+}
+
+func (k *Kprobes) enabledText() string {
+	if k.off {
+		return "0\n"
+	}
+	return "1\n"
+}
+
+// writeEnabled is write_enabled_file_bool.
+func writeEnabled(h *ftrace.Handle, p []byte) (int, error) {
+	on, ok := truth(string(p))
+	if !ok {
+		return 0, kernel.EINVAL
+	}
+	return len(p), of(h).SetArmed(on)
 }
 
 // of finds the kprobes of an open file's machine.

@@ -6,7 +6,7 @@ import (
 	"kscope/kernel"
 )
 
-// The gates behind the guest's register_kprobe and its kin (kernel/guest/kernel/kprobes.c), of debugfs and of the sysctl.
+// The gates behind the guest's register_kprobe and its kin (kernel/guest/kernel/kprobes.c) and of the sysctl.
 
 // gateArm: long kprobe_arm(struct kprobe *p, struct kretprobe *rp).
 func (k *Kprobes) gateArm(c *kernel.VCPU) uint64 {
@@ -162,50 +162,6 @@ func (k *Kprobes) gateSysctl(c *kernel.VCPU) uint64 {
 		return 0
 	}
 	return 1
-}
-
-// debugText is a file of debugfs's kprobes.
-func (k *Kprobes) debugText(file uint64) (string, bool) {
-	switch file {
-	case 0:
-		return k.List(), true
-	case 1:
-		return k.Blocked(), true
-	case 2:
-		if k.off {
-			return "0\n", true
-		}
-		return "1\n", true
-	}
-	return "", false
-}
-
-// gateDebugRead: long kprobes_debug_read(u64 file, char *buf, u64 len, u64 pos).
-func (k *Kprobes) gateDebugRead(c *kernel.VCPU) uint64 {
-	text, ok := k.debugText(c.Arg(0))
-	if !ok {
-		return kernel.EINVAL.Ret()
-	}
-	b := []byte(text)
-	b = b[min(c.Arg(3), uint64(len(b))):]
-	b = b[:min(c.Arg(2), uint64(len(b)))]
-	if k.m.Write(c.Arg(1), b) != nil {
-		return kernel.EFAULT.Ret()
-	}
-	return uint64(len(b))
-}
-
-// gateDebugWrite: long kprobes_debug_write(u64 file, const char *buf, u64 len).
-func (k *Kprobes) gateDebugWrite(c *kernel.VCPU) uint64 {
-	b := make([]byte, min(c.Arg(2), 2))
-	if c.Arg(0) != 2 || k.m.Read(c.Arg(1), b) != nil {
-		return kernel.EINVAL.Ret()
-	}
-	on, ok := truth(string(b))
-	if !ok || k.SetArmed(on) != nil {
-		return kernel.EINVAL.Ret()
-	}
-	return c.Arg(2)
 }
 
 // truth is kstrtobool.

@@ -53,7 +53,8 @@ type Kprobes struct {
 	// optimised probes: see opt.go
 	noOpt      bool // sysctl debug.kprobes-optimization is 0
 	optList    []*site
-	kicked     bool // the guest's optimiser has work that it does not know of
+	messages   []string // for the guest to print
+	kicked     bool     // the guest's optimiser has work that it does not know of
 	detours    map[uint64]*site
 	flows      map[uint64]*flow
 	flowShared *sharedFlow
@@ -95,6 +96,9 @@ func New(m *kernel.Machine) (*Kprobes, error) {
 	for i := range files {
 		t.FS().AddFile(&files[i])
 	}
+	for i := range debugFiles {
+		t.FS().AddDebugFile(&debugFiles[i])
+	}
 	m.Attach(k)
 	return k, nil
 }
@@ -121,8 +125,7 @@ func (k *Kprobes) attach() {
 		name string
 		fn   kernel.Gate
 	}{
-		{"kprobe_optimizer_step", k.gateOptimizer}, {"kprobes_optimization", k.gateSysctl},
-		{"kprobes_debug_read", k.gateDebugRead}, {"kprobes_debug_write", k.gateDebugWrite},
+		{"kprobe_optimizer_step", k.gateOptimizer}, {"kprobes_optimization", k.gateSysctl}, {"kprobe_message", k.gateMessage},
 		{"kprobe_arm", k.gateArm}, {"kprobe_disarm", k.gateDisarm}, {"kprobe_switch", k.gateSwitch},
 		{"kprobe_next", k.gateNext}, {"kprobe_resume", k.gateResume},
 	} {
@@ -175,6 +178,7 @@ func (n *Kprobes) forkProbes(k *Kprobes) {
 			n.sites[s.addr] = d
 		}
 	}
+	n.messages = append([]string(nil), k.messages...)
 	n.optList, n.detours = nil, map[uint64]*site{}
 	for _, s := range k.optList {
 		n.optList = append(n.optList, n.sites[s.addr])

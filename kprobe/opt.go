@@ -387,6 +387,9 @@ func (k *Kprobes) gateOptimizer(c *kernel.VCPU) uint64 {
 		if k.kicked {
 			todo = 1
 		}
+		if len(k.messages) > 0 {
+			todo |= 2
+		}
 		k.kicked = false
 	case 1:
 		for _, s := range k.optList {
@@ -448,13 +451,29 @@ func (k *Kprobes) SetOptimization(on bool) {
 	}
 }
 
-// info logs what Linux logs.
-func (k *Kprobes) info(text string) {
-	c := k.m.Running()
-	if c == nil {
-		c = k.m.VCPU(0)
+// info logs what Linux logs: the guest prints it before the call that has caused it returns.
+func (k *Kprobes) info(text string) { k.log(6, text) } // KERN_INFO
+
+func (k *Kprobes) log(level int, text string) {
+	if c := k.m.Running(); c == nil || k.m.Config().Overhead == kernel.OverheadNone {
+		k.m.Log(k.m.VCPU(0), level, text) // the host asks from outside, or no guest code is to run
+		return
 	}
-	k.m.Log(c, 6, text) // KERN_INFO
+	k.messages = append(k.messages, fmt.Sprintf("\x01%d%s", level, text))
+}
+
+// gateMessage: long kprobe_message(char *buf, u64 len).
+func (k *Kprobes) gateMessage(c *kernel.VCPU) uint64 {
+	if len(k.messages) == 0 || c.Arg(1) == 0 {
+		return 0
+	}
+	line := k.messages[0]
+	k.messages = k.messages[1:]
+	line = line[:min(uint64(len(line)), c.Arg(1)-1)]
+	if k.m.Write(c.Arg(0), append([]byte(line), 0)) != nil {
+		return 0
+	}
+	return uint64(len(line))
 }
 
 // detourHit is optimized_callback, at the gate of a detour. The jump has been counted: its copies count for themselves.

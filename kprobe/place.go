@@ -35,6 +35,9 @@ func blacklist(syms *kernel.Symbols) []area {
 func (k *Kprobes) Blocked() string {
 	var b []byte
 	for _, s := range k.m.Symbols().Glob("*", "tTwW") {
+		if at, _ := k.m.Symbols().At(s.Addr); at.Name != s.Name {
+			continue // a mark of the linker script
+		}
 		if s.Size != 0 && k.blocked(s.Addr) != "" {
 			b = fmt.Appendf(b, "0x%016x-0x%016x\t%s\n", s.Addr, s.Addr+s.Size, s.Name)
 		}

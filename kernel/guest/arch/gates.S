@@ -85,8 +85,7 @@
 	GATE kprobe_resume
 	GATE kprobe_optimizer_step
 	GATE kprobes_optimization
-	GATE kprobes_debug_read
-	GATE kprobes_debug_write
+	GATE kprobe_message
 	/* called by tracepoints that are switched on: tracepoint.h */
 	GATE __traceiter_sched_switch
 	GATE __traceiter_sched_waking

@@ -69,7 +69,7 @@ static inline int enable_kretprobe(struct kretprobe *rp) { return enable_kprobe(
 #define NOKPROBE_SYMBOL(fname)	static void *__used __section("_kprobe_blacklist") _kbl_addr_##fname = (void *)fname
 
 void synchronize_rcu_tasks(void);	/* every task has left kernel code by its own will, or sleeps, or is in user mode */
-void kick_kprobe_optimizer(void);	/* from ftrace_run_update_code() */
+void kprobe_pending(long what);	/* from ftrace_run_update_code(), with what kprobe_optimizer_step(0) has said */
 
 /* gates */
 struct kprobe_call {			/* a handler to call: fn(a, b, c) */
@@ -80,8 +80,8 @@ long kprobe_disarm(struct kprobe *p);				/* out of the list; text is restored by
 long kprobe_switch(struct kprobe *p, u64 on);
 long kprobe_next(struct pt_regs *regs, struct kprobe_call *call, long ret);	/* 1: call it; ret: what the last one returned */
 void kprobe_resume(void);					/* jumped to by kprobe_thunk */
+enum { KPROBE_PENDING_KICK = 1, KPROBE_PENDING_LOG };
 enum { KPROBE_OPT_PENDING, KPROBE_OPT_UNOPTIMIZE, KPROBE_OPT_OPTIMIZE, KPROBE_OPT_FREE };
 long kprobe_optimizer_step(u64 step);
 long kprobes_optimization(s64 set);				/* debug.kprobes-optimization; set < 0 reads */
-long kprobes_debug_read(u64 file, char *buf, u64 len, u64 pos);	/* debugfs kprobes/: 0 list, 1 blacklist, 2 enabled */
-long kprobes_debug_write(u64 file, const char *buf, u64 len);
+long kprobe_message(char *buf, u64 len);			/* a line to log, with its level in front; its length, 0: none */

@@ -43,10 +43,13 @@ static void ftrace_arch_code_modify_post_process(void)
 
 void ftrace_run_update_code(void)
 {
+	long what;
+
 	if (text_poke_pending()) {
 		ftrace_arch_code_modify_prepare();
 		ftrace_arch_code_modify_post_process();
 	}
-	if (kprobe_optimizer_step(KPROBE_OPT_PENDING))
-		kick_kprobe_optimizer();
+	what = kprobe_optimizer_step(KPROBE_OPT_PENDING);
+	if (what)
+		kprobe_pending(what);
 }

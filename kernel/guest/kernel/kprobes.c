@@ -17,6 +17,8 @@
 #include "slab.h"
 #include "smp.h"
 #include "workqueue.h"
+#include "sysctl.h"
+#include "init.h"
 #include "rcupdate.h"
 #include "export.h"
 
@@ -194,9 +196,21 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
 static void kprobe_optimizer(struct work_struct *work);
 static DECLARE_DELAYED_WORK(optimizing_work, kprobe_optimizer);
 
-void kick_kprobe_optimizer(void)
+static void kick_kprobe_optimizer(void)
 {
 	schedule_delayed_work(&optimizing_work, OPTIMIZE_DELAY);
+}
+
+notrace void kprobe_pending(long what)
+{
+	char line[160];
+
+	if (what & KPROBE_PENDING_LOG) {
+		while (kprobe_message(line, sizeof(line)) > 0)
+			printk("%s\n", line);
+	}
+	if (what & KPROBE_PENDING_KICK)
+		kick_kprobe_optimizer();
 }
 
 /* One pass: undo, wait until nobody is in the bytes that jumps will cover, do, free what nobody is in any more. */
@@ -212,3 +226,34 @@ static void kprobe_optimizer(struct work_struct *work)
 		kick_kprobe_optimizer();
 	mutex_unlock(&kprobe_mutex);
 }
+
+/* debug.kprobes-optimization: proc_kprobes_optimization_handler. */
+static int proc_kprobes_optimization_handler(struct ctl_table *table, int write, char *buffer, size_t *length, loff_t *ppos)
+{
+	int ret, value = kprobes_optimization(-1);
+	struct ctl_table t = *table;
+
+	mutex_lock(&kprobe_mutex);
+	t.data = &value;
+	ret = proc_dointvec_minmax(&t, write, buffer, length, ppos);
+	if (write && !ret) {
+		kprobes_optimization(value);
+		ftrace_run_update_code();
+	}
+	mutex_unlock(&kprobe_mutex);
+	return ret;
+}
+
+static struct ctl_table kprobe_sysctls[] = {
+	{
+		.procname = "kprobes-optimization", .maxlen = sizeof(int), .mode = 0644,
+		.proc_handler = proc_kprobes_optimization_handler, .extra1 = SYSCTL_ZERO, .extra2 = SYSCTL_ONE,
+	},
+	{ }
+};
+
+static int __init kprobe_sysctls_init(void)
+{
+	return register_sysctl("debug", kprobe_sysctls);
+}
+late_initcall(kprobe_sysctls_init);
