@@ -200,6 +200,8 @@ func (m *Machine) ownGates() {
 		{"kprobe_switch", func(*VCPU) uint64 { return EINVAL.Ret() }},
 		{"kprobe_next", func(*VCPU) uint64 { return 0 }},
 		{"kprobes_optimization", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
+		{"kprobes_debug_read", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }}, // of the image before debugfs
+		{"kprobes_debug_write", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
 		{"kprobe_message", func(*VCPU) uint64 { return 0 }},
 	} {
 		m.RegisterGate(g.name, g.fn)
