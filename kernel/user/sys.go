@@ -138,8 +138,9 @@ func (s *Sys) pathCall(nr int, i int, path string, rest ...uint64) (int64, kerne
 
 func u64(n int) uint64 { return uint64(int64(n)) }
 
-// atFDCWD is AT_FDCWD: relative paths are those of the working directory.
-const atFDCWD = -100
+// atFDCWD is AT_FDCWD, -100: relative paths are those of the working directory. As compiled programs do, it goes into the lower
+// half of a register; traces show the register.
+const atFDCWD = 0xffffff9c
 
 func (s *Sys) Open(path string, flags int, mode uint32) (fd int, e kernel.Errno) {
 	return s.Openat(atFDCWD, path, flags, mode)
