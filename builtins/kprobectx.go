@@ -28,6 +28,7 @@ func (x *probeCtx) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: Ct
 type ctxRow struct {
 	name, sig, doc string
 	get            func(x *probeCtx) starlark.Value
+	try            func(x *probeCtx) (starlark.Value, error)
 	fn             func(c *call, h *kprobe.Hit) (starlark.Value, error)
 }
 
@@ -71,7 +72,14 @@ func ctxRows() []ctxRow {
 		{name: "mem", sig: "(addr, n) -> bytes", doc: "n bytes of the kernel's memory or the task's.", fn: ctxMem},
 		{name: "stack", sig: "(n = 16) -> [string]", doc: "The functions that led here, innermost first.", fn: ctxStack},
 		{name: "set", sig: "(reg, value)", doc: "Changes a register of the probed code: ctx.set(\"di\", 0).", fn: ctxSet},
-		{name: "stop", sig: "(reason = \"\")", doc: "Stops the machine at this instruction.", fn: ctxStop},
+		{name: "args", sig: "-> Args", doc: "The function's arguments by name, typed by DWARF, at its entry: ctx.args.count, ctx.args.file.f_pos.", try: ctxArgs},
+		{name: "obj", sig: "(type, addr) -> Obj", doc: "A typed view of memory: ctx.obj(\"struct file\", ctx.regs.di).f_pos.", fn: ctxObj},
+		{name: "task", sig: "-> Task", doc: "The task that runs.", get: func(x *probeCtx) starlark.Value {
+			return &task{x.g, x.h.C.CurrentPid(), x.h.C.CurrentAddr(), nil}
+		}},
+		{name: "insns", sig: "-> int", doc: "Instructions executed by all CPUs since power-on.", get: func(x *probeCtx) starlark.Value { return unum(x.h.K.Machine().Insns()) }},
+		{name: "override", sig: "(retval)", doc: "At a function's entry: it returns retval at once, without being run (bpf_override_return).", fn: ctxOverride},
+		{name: "stop", sig: "(reason = \"\")", doc: "Stops the machine at this instruction, which then runs when the machine goes on.\nAt a function's entry: behind its call of __fentry__; in a kretprobe's fn: where the function returns to.", fn: ctxStop},
 	}
 }
 
@@ -85,6 +93,9 @@ func (x *probeCtx) Attr(name string) (starlark.Value, error) {
 		}
 		if r.get != nil {
 			return r.get(x), nil
+		}
+		if r.try != nil {
+			return r.try(x)
 		}
 		return method{name: name, fn: func(c *call) (starlark.Value, error) {
 			if x.h == nil {

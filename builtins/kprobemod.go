@@ -14,9 +14,12 @@ import (
 
 // kprobeMethods are the rows of module kprobe.
 func kprobeMethods() []method {
-	return []method{
-		{name: "attach", sig: "(where, pre = None, post = None, name = None) -> Probe", fn: kprobeAttach,
-			doc: "Puts a kprobe at any instruction: pre(ctx) is called before it, post(ctx) behind it.\nAt a function's entry it goes through ftrace, elsewhere through int3 and a single step. help(\"Ctx\") lists what ctx can do."},
+	return append([]method{
+		{name: "attach", sig: "(where, pre = None, post = None, name = None, step = \"tf\", host = False) -> Probe", fn: kprobeAttach,
+			doc: "Puts a kprobe at any instruction: pre(ctx) is called before it, post(ctx) behind it. At a function's entry it goes through ftrace,\n" +
+				"elsewhere through int3 and a step of a copy, by the trap flag (step = \"tf\") or as 6.1 does (\"int3\"); without post it soon becomes a\n" +
+				"jump, where one fits. host = True hooks the emulator instead: any instruction, nothing patched, nothing missed, no time.\n" +
+				"help(\"Ctx\") lists what ctx can do."},
 		{name: "ret", sig: "(where, fn = None, entry = None, maxactive = 0, name = None) -> Probe", fn: kprobeRet,
 			doc: "Puts a kretprobe at a function: fn(ctx) is called when it returns, entry(ctx) when it is entered.\nWhat entry returns is ctx.data in fn; False leaves the call alone. maxactive = 0 is max(10, 2 * CPUs)."},
 		{name: "event", sig: "(line, enable = True) -> ProbeEvent", fn: kprobeEvent,
@@ -26,7 +29,7 @@ func kprobeMethods() []method {
 			doc: "All probes, as /sys/kernel/debug/kprobes/list on Linux."},
 		{name: "blacklist", sig: "() -> string", fn: kprobeText((*kprobe.Kprobes).Blocked),
 			doc: "The functions that take no probes, as /sys/kernel/debug/kprobes/blacklist on Linux."},
-	}
+	}, moreKprobeMethods()...)
 }
 
 // kprobes are the machine's probes.
@@ -86,8 +89,11 @@ func (c *call) callback(name string, v starlark.Value) (starlark.Callable, error
 
 func kprobeAttach(c *call) (starlark.Value, error) {
 	var where, pre, post starlark.Value
-	name := ""
-	if err := c.unpack("where", &where, "pre?", &pre, "post?", &post, "name?", &name); err != nil {
+	name, step, host := "", "tf", false
+	if err := c.unpack("where", &where, "pre?", &pre, "post?", &post, "name?", &name, "step?", &step, "host?", &host); err != nil {
+		return nil, err
+	}
+	if err := c.choice("step", step, "tf", "int3"); err != nil {
 		return nil, err
 	}
 	k, err := c.kprobes()
@@ -98,9 +104,20 @@ func kprobeAttach(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &probe{g: c.g, k: k, p: &kprobe.Probe{Addr: addr, Name: name}, where: at}
+	p := &probe{g: c.g, k: k, p: &kprobe.Probe{Addr: addr, Name: name, Int3: step == "int3"}, where: at}
 	if p.p.Name == "" {
 		p.p.Name = at
+	}
+	if host {
+		before, err := c.callback("pre", pre)
+		if err != nil {
+			return nil, err
+		}
+		behind, err := c.callback("post", post)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.attachHost(c, before, behind)
 	}
 	if p.p.Pre, err = p.handler(c, "pre", pre); err != nil {
 		return nil, err
@@ -168,28 +185,6 @@ func kprobeRet(c *call) (starlark.Value, error) {
 	return p, nil
 }
 
-// placeError says why a place takes no probe, with the legal offsets around one that is no boundary.
-func (c *call) placeError(err error, k *kprobe.Kprobes, at string) error {
-	e := c.fail(err, at, nil)
-	var place *kprobe.PlaceError
-	var le *lang.Error
-	if !errors.As(err, &place) || !errors.As(e, &le) {
-		return e
-	}
-	le.Msg, le.At = fmt.Sprintf("%s: %s: %s", c.name, at, place.Why), at
-	if place.Err == kernel.EILSEQ {
-		sym, off := c.g.M.Symbols().At(place.Addr)
-		var near []string
-		for _, b := range k.Boundaries(sym) {
-			if uint64(b)+16 >= off && uint64(b) <= off+16 {
-				near = append(near, fmt.Sprintf("+%#x", b))
-			}
-		}
-		le.Hint = "instructions begin at " + strings.Join(near, " ")
-	}
-	return e
-}
-
 func kprobeEvent(c *call) (starlark.Value, error) {
 	line, enable := "", true
 	if err := c.unpack("line", &line, "enable?", &enable); err != nil {
@@ -238,7 +233,7 @@ func (c *call) lineError(err error, k *kprobe.Kprobes) error {
 		if i := strings.IndexByte(bad.Command, '%'); i >= 0 && strings.Contains(bad.Msg, "register name") {
 			le.Hint = "registers are " + strings.Join(kprobe.RegNames(), " ")
 			if bad.Pos+1 < len(bad.Command) && strings.HasPrefix(bad.Command[bad.Pos:], "%x") {
-				le.Hint = "%x0, %x1 ... are ARM64's registers; " + le.Hint
+				le.Hint = "%x0 to %x7 hold arguments on ARM64; here they are in %di %si %dx %cx %r8 %r9; " + le.Hint
 			}
 		}
 	}
@@ -252,6 +247,9 @@ type probe struct {
 	p     *kprobe.Probe
 	r     *kprobe.Ret // nil: a kprobe
 	where string
+
+	host   starlark.Callable // of a host probe: its handler
+	unhook func()            // nil: it is disabled
 }
 
 var _ starlark.HasAttrs = (*probe)(nil)
@@ -261,8 +259,42 @@ func (p *probe) String() string {
 	if p.r != nil {
 		kind = "kretprobe"
 	}
-	return fmt.Sprintf("<%s at %s, %s, %d hits>", kind, p.where, p.p.Kind(), p.p.Hits)
+	return fmt.Sprintf("<%s at %s, %s, %d hits>", kind, p.where, p.kind(), p.p.Hits)
 }
+
+func (p *probe) kind() string {
+	if p.host != nil {
+		return "host"
+	}
+	return p.p.Kind()
+}
+
+// set arms or disarms the probe.
+func (p *probe) set(on bool) error {
+	switch {
+	case p.host == nil && on:
+		return p.k.Enable(p.p)
+	case p.host == nil:
+		return p.k.Disable(p.p)
+	case on && p.unhook == nil:
+		return p.hook(p.host)
+	case !on && p.unhook != nil:
+		p.unhook()
+		p.unhook = nil
+	}
+	return nil
+}
+
+func (p *probe) close() error {
+	switch {
+	case p.host != nil:
+		return p.set(false)
+	case p.r != nil:
+		return p.k.UnregisterRet(p.r)
+	}
+	return p.k.Unregister(p.p)
+}
+
 func (p *probe) Type() string          { return "Probe" }
 func (p *probe) Freeze()               {}
 func (p *probe) Truth() starlark.Bool  { return true }
@@ -328,18 +360,20 @@ func probeRows() []probeRow {
 			get: ret(func(p *probe) starlark.Value {
 				return list(p.k.Holders(p.r), func(in *kprobe.Instance) starlark.Value { return &task{p.g, in.Pid, in.Task, nil} })
 			})},
-		{name: "enabled", sig: "-> bool", doc: "Whether hits call the handlers.", get: func(p *probe) starlark.Value { return starlark.Bool(p.p.Enabled()) }},
-		{name: "kind", sig: "-> string", doc: "How the place is patched: \"ftrace\" or \"int3\".", get: func(p *probe) starlark.Value { return str(p.p.Kind()) }},
-		{name: "bytes", sig: "-> bytes", doc: "Five bytes of text at the probe as they are now.", get: func(p *probe) starlark.Value { return starlark.Bytes(p.p.Bytes(5)) }},
-		{name: "addr", sig: "-> int", doc: "Where the probe is.", get: func(p *probe) starlark.Value { return unum(p.p.Addr) }},
-		{name: "enable", sig: "()", doc: "Arms the probe again.", do: func(p *probe) error { return p.k.Enable(p.p) }},
-		{name: "disable", sig: "()", doc: "Disarms the probe and keeps it in place.", do: func(p *probe) error { return p.k.Disable(p.p) }},
-		{name: "close", sig: "()", doc: "Removes the probe.", do: func(p *probe) error {
-			if p.r != nil {
-				return p.k.UnregisterRet(p.r)
+		{name: "enabled", sig: "-> bool", doc: "Whether hits call the handlers.", get: func(p *probe) starlark.Value { return starlark.Bool(p.p.Enabled() || p.unhook != nil) }},
+		{name: "kind", sig: "-> string", doc: "How the place is patched: \"ftrace\", \"int3\", \"optimized\" (a jump, or soon one), \"host\" (not at all).",
+			get: func(p *probe) starlark.Value { return str(p.kind()) }},
+		{name: "unoptimized", sig: "-> string", doc: "Why no jump can be at an int3 probe; \"\" when one can.", get: func(p *probe) starlark.Value {
+			if p.host != nil {
+				return str("")
 			}
-			return p.k.Unregister(p.p)
+			return str(p.p.Unoptimized())
 		}},
+		{name: "bytes", sig: "-> bytes", doc: "Five bytes of text at the probe as they are now.", get: func(p *probe) starlark.Value { return starlark.Bytes(p.k.BytesAt(p.p.Addr, 5)) }},
+		{name: "addr", sig: "-> int", doc: "Where the probe is.", get: func(p *probe) starlark.Value { return unum(p.p.Addr) }},
+		{name: "enable", sig: "()", doc: "Arms the probe again.", do: func(p *probe) error { return p.set(true) }},
+		{name: "disable", sig: "()", doc: "Disarms the probe and keeps it in place.", do: func(p *probe) error { return p.set(false) }},
+		{name: "close", sig: "()", doc: "Removes the probe.", do: (*probe).close},
 	}
 }
 

@@ -69,6 +69,15 @@ func (h *Hit) Stack(max int) (out []string) {
 	return out
 }
 
+// BytesAt are n bytes of text as a debugger would see them now.
+func (k *Kprobes) BytesAt(addr uint64, n int) []byte {
+	b := make([]byte, n)
+	if k.m.Read(addr, b) != nil {
+		return nil
+	}
+	return b
+}
+
 // Bytes are the text at the probe as a debugger would see it now.
 func (p *Probe) Bytes(n int) []byte {
 	b := make([]byte, n)

@@ -9,6 +9,5 @@ func (k *Kprobes) HitAt(c *kernel.VCPU, regs, ip uint64) *Hit {
 	p := &k.hits[c.ID].place
 	*p = Probe{Addr: ip}
 	h.Probe = p
-	h.Int3 = regs == 0 // no frames of a trampoline in front
 	return h
 }

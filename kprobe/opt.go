@@ -495,7 +495,9 @@ func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
 		k.enterThunk(c, thunk{site: s, via: viaDetour, ip: s.addr + 1, to: c.CPU.RIP()})
 		return 0
 	}
-	k.call(k.newHit(c, 0, s.addr+1), s)
+	h := k.newHit(c, 0, s.addr+1)
+	h.Regs.fix = true
+	k.call(h, s)
 	k.rewind(c, s)
 	return 0
 }

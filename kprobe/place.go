@@ -99,6 +99,14 @@ func (k *Kprobes) check(addr uint64) error {
 	return nil
 }
 
+// Boundary says why an offset of a function is none of its instructions' ("": it is one).
+func (k *Kprobes) Boundary(s kernel.Sym, off uint64) string {
+	if _, ok := slices.BinarySearch(k.Boundaries(s), uint16(off)); !ok || off > 0xffff {
+		return "it is not an instruction boundary"
+	}
+	return ""
+}
+
 // inSite says whether addr is behind the first byte of a call site.
 func (k *Kprobes) inSite(addr uint64) bool {
 	for i := uint64(1); i < 5; i++ {
