@@ -35,6 +35,8 @@ type Config struct {
 	Boot     func(kernel.Config) (*Guest, error) // makes a booted machine with its parts
 	Defaults kernel.Config                       // from the command line
 	Stdout   io.Writer
+	DryRun   bool   // list what is armed when the machine would first run, and end
+	Style    string // that aggregations print in by themselves; "": bpftrace
 }
 
 // Env is the kernel side of one script or session.
@@ -44,11 +46,17 @@ type Env struct {
 	guest   *Guest                         // the default machine; nil until first use
 	running atomic.Pointer[kernel.Machine] // what Ctrl-C stops
 	aggs    agg.Set
-	ends    []*hook // handlers of on("END")
+	hooks   []*hook // of on(), in order
+	ends    []*hook // those of on("END")
+	listed  bool    // the dry run has shown what is armed
 }
 
 // New makes an Env whose tables go into a lang.Host; Attach then ties the two.
-func New(cfg Config) *Env { return &Env{cfg: cfg} }
+func New(cfg Config) *Env {
+	e := &Env{cfg: cfg}
+	e.aggs.Style = cfg.Style
+	return e
+}
 
 // Attach tells the Env its host, which makes the threads for callbacks.
 func (e *Env) Attach(h *lang.Host) {

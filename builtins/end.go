@@ -9,6 +9,9 @@ import (
 // end is the end of a script: END handlers, then the aggregations that are not empty, in the order of their creation, then what
 // was missed and lost.
 func (e *Env) end() error {
+	if e.listed {
+		return nil // a dry run has nothing to report
+	}
 	for _, h := range e.ends {
 		h.fireMoment(nil, &moment{kind: "END"})
 		if err := h.g.programError(); err != nil {

@@ -45,10 +45,10 @@ func (g *Guest) names(dir string) []string {
 func (c *call) fileError(err error, p string) error {
 	e := c.fail(err, p, nil)
 	var le *lang.Error
-	if !errors.As(e, &le) || !errors.Is(err, kernel.ENOENT) {
+	if !errors.As(e, &le) || !errors.Is(err, kernel.ENOENT) && !errors.Is(err, kernel.EACCES) {
 		return e
 	}
-	le.Hint = didYouMean(c.g.nearPaths(p))
+	le.Hint = didYouMean(c.g.nearPaths(p)) // tracefs refuses to create files with EACCES
 	return le
 }
 

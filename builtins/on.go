@@ -135,6 +135,7 @@ func (h *hook) attach() error {
 			return err
 		}
 		h.g.env.host.OnClose(func() error { return h.detach(false) })
+		h.g.env.hooks = append(h.g.env.hooks, h)
 		return nil
 	}
 	err := h.bad(name, 0, "unknown kind %q of spec", name)

@@ -92,7 +92,7 @@ func (h *hook) addresses(rest string, isGlob bool) ([]uint64, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, h.unknown(rest, h.g.symbolNames("tTwW"))
+		return nil, h.unknown(rest, h.g.functions())
 	}
 	return out, nil
 }
@@ -278,8 +278,10 @@ func armTracepoint(h *hook, rest string) error {
 // eventMoment is the ctx of a trace event: the fields of its record by their names, decoded when the first is asked for.
 func (g *Guest) eventMoment(f *event.Format, c *kernel.VCPU, d []byte) *moment {
 	return &moment{
-		kind:   f.System + ":" + f.Name,
-		fields: []field{{"event", str(f.Name)}, {"ts", unum(c.Now())}},
+		kind: f.System + ":" + f.Name,
+		fields: []field{
+			{"event", str(f.Name)}, {"ts", unum(c.Now())}, {"common_pid", num(c.CurrentPid())}, {"common_comm", str(c.Current().Comm)},
+		},
 		late: func() []field {
 			var out []field
 			for i := range f.Fields {

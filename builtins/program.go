@@ -124,6 +124,9 @@ func (g *Guest) spawn(c *call, prog user.Program, argv []string, stdin string) (
 	if !ok {
 		return nil, c.errorf("this machine has no user programs")
 	}
+	if err := c.dry(); err != nil {
+		return nil, err
+	}
 	p := &process{}
 	err := g.guard(func() (err error) {
 		p.pid, err = users.Spawn(prog, argv, p.streams(stdin))

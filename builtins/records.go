@@ -20,7 +20,8 @@ func (g *Guest) eventRecord(r *ftrace.Rec, seq int) *record {
 	rec := &record{typ: "Record", text: r.Line, fields: []field{
 		{"ts", unum(r.TS)}, {"cpu", num(r.CPU)}, {"pid", num(r.Header.PID)}, {"comm", str(r.Comm)},
 		{"flags", flagsRecord(r.Header)}, {"event", str(name)}, {"text", str(r.Text)}, {"seq", num(seq)},
-		{"lost", unum(r.Lost)}, {"common_comm", str(r.Comm)},
+		{"lost", unum(r.Lost)}, {"common_pid", num(r.Header.PID)},
+		{"common_comm", str(r.Comm)},
 	}}
 	if r.Format != nil {
 		rec.fields = append(rec.fields, field{"system", str(r.Format.System)})

@@ -73,6 +73,9 @@ func (g *Guest) run(c *call, u kernel.Until) (kernel.Stop, error) {
 	if err := c.ready(); err != nil {
 		return kernel.Stop{}, err
 	}
+	if err := c.dry(); err != nil {
+		return kernel.Stop{}, err
+	}
 	var stop kernel.Stop
 	err := g.guard(func() error {
 		stop = g.M.Run(u)
@@ -173,6 +176,9 @@ func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*proce
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
+	if err := c.dry(); err != nil {
+		return nil, err
+	}
 	p := &process{}
 	err := g.guard(func() (err error) {
 		p.pid, err = g.M.Exec(binPath(prog), argv, p.streams(stdin))
@@ -251,6 +257,9 @@ func runShell(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	if err := c.dry(); err != nil {
 		return nil, err
 	}
 	out := c.g.env.cfg.Stdout

@@ -35,6 +35,7 @@ const lt = syntax.LT
 
 // Set is the aggregations of one script.
 type Set struct {
+	Style string // of what is printed without a style; "": bpftrace
 	list  []*Agg
 	quiet bool // autoprint(False)
 }

@@ -230,6 +230,9 @@ func textOf(a *Agg, t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple
 
 func (a *Agg) unpackText(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {
 	o := options{sort: byValue, div: 1, style: styles[0], thread: t}
+	if a.set != nil {
+		o.style = a.set.style()
+	}
 	var n, keyFmt, valueFmt starlark.Value = starlark.None, starlark.None, starlark.None
 	var by starlark.Value = starlark.String(byValue)
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "top?", &n, "sort?", &by, "desc?", &o.desc, "div?", &o.div,

@@ -161,6 +161,13 @@ func values(it starlark.Iterable) (out []starlark.Value) {
 	return out
 }
 
+func (s *Set) style() string {
+	if s.Style == "" {
+		return styles[0]
+	}
+	return s.Style
+}
+
 func (s *Set) byName(name string) *Agg {
 	for _, a := range s.list {
 		if a.name == name {
@@ -175,7 +182,7 @@ func (s *Set) PrintAll(w io.Writer) error {
 	if s.quiet {
 		return nil
 	}
-	text, err := s.all("bpftrace")
+	text, err := s.all(s.style())
 	if err == nil {
 		_, err = io.WriteString(w, text)
 	}
@@ -201,7 +208,7 @@ func (s *Set) all(style string) (string, error) {
 }
 
 func (s *Set) printAll(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	style := styles[0]
+	style := s.style()
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "style?", &style); err != nil {
 		return nil, err
 	}

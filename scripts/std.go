@@ -1,0 +1,19 @@
+// Package scripts holds kscope's tools, which are also the library that load("@std//...") finds, and the tests of all scripts.
+package scripts
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed all:tools
+var files embed.FS
+
+// Std is the library: load("@std//funclatency.star", "funclatency").
+func Std() fs.FS {
+	std, err := fs.Sub(files, "tools")
+	if err != nil {
+		panic("BUG: scripts: " + err.Error())
+	}
+	return std
+}
