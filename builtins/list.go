@@ -14,18 +14,18 @@ import (
 // listKinds are the kinds of specs whose places can be listed: what a spec KIND:GLOB of on() would be armed at.
 func listKinds() []struct {
 	name  string
-	names func(g *Guest) []string
-	about func(g *Guest, name string) string // -v: a prototype, or fields
+	names func(g *Guest, prefix string) []string // those that begin so
+	about func(g *Guest, name string) string     // -v: a prototype, or fields
 } {
 	return []struct {
 		name  string
-		names func(g *Guest) []string
+		names func(g *Guest, prefix string) []string // those that begin so
 		about func(g *Guest, name string) string
 	}{
 		{"kprobe", (*Guest).probeable, (*Guest).prototype},
 		{"kretprobe", (*Guest).probeable, (*Guest).prototype},
-		{"function", (*Guest).functions, (*Guest).prototype},
-		{"tracepoint", (*Guest).eventNames, (*Guest).eventFields},
+		{"function", func(g *Guest, _ string) []string { return g.functions() }, (*Guest).prototype},
+		{"tracepoint", func(g *Guest, _ string) []string { return g.eventNames() }, (*Guest).eventFields},
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *Env) List(w io.Writer, pattern string, verbose bool) error {
 		if kind != "" && kind != k.name {
 			continue
 		}
-		for _, name := range k.names(g) {
+		for _, name := range k.names(g, "") {
 			all = append(all, name)
 			if !kernel.Glob(glob, name) && !(k.name == "tracepoint" && kernel.Glob("*:"+glob, name)) {
 				continue
@@ -78,15 +78,15 @@ func (e *Env) List(w io.Writer, pattern string, verbose bool) error {
 	return nil
 }
 
-// probeable are the functions that take a probe at their entry.
-func (g *Guest) probeable() []string {
+// probeable are the functions that take a probe at their entry and begin with prefix.
+func (g *Guest) probeable(prefix string) []string {
 	k, ok := kprobe.Of(g.M)
 	if !ok {
 		return nil
 	}
 	var names []string
 	for _, s := range g.M.Symbols().Glob("*", "tTwW") {
-		if k.Check(s.Addr) == nil {
+		if strings.HasPrefix(s.Name, prefix) && k.Check(s.Addr) == nil {
 			names = append(names, s.Name)
 		}
 	}

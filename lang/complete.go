@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -13,6 +14,8 @@ type Place struct {
 	Arg    int    // the argument's position, from 0
 	Key    string // the keyword, when given as key = "..."
 	Prefix string // the string's text up to the cursor
+
+	Keyword bool // no string but the name of a keyword argument: the names that a **parameter takes
 }
 
 // Complete gives the candidates for the text before the cursor and how many bytes of it they replace.
@@ -112,6 +115,11 @@ func (h *Host) completeName(s scan, prefix string, globals starlark.StringDict) 
 			for _, p := range keywords(r.Sig) {
 				offer(p+" = ", nil)
 			}
+			if h.cfg.Strings != nil && strings.Contains(r.Sig, "**") {
+				for _, p := range h.cfg.Strings(Place{Call: r.Name, Prefix: prefix, Keyword: true}) {
+					offer(p+" = ", nil)
+				}
+			}
 		}
 	}
 	sort.Strings(out)
@@ -156,7 +164,7 @@ func (h *Host) completeString(s scan) ([]string, int) {
 		}
 	}
 	sort.Strings(out)
-	return out, len(p.Prefix)
+	return slices.Compact(out), len(p.Prefix)
 }
 
 // callee is the dotted name before the bracket at i.
