@@ -105,6 +105,7 @@ func (p *program) under(pin lang.Pin) *program {
 // golden runs one golden from scratch; its errors are part of its output.
 func (p *program) golden(r *lang.GoldenRun) int {
 	b := p.under(r.Pin)
+	b.seeds = r.Seeds
 	checks, rec := &checks{rows: p.checks}, &recorder{schedules: map[uint64][]lang.Switch{}}
 	b.booted = func(m *kernel.Machine) {
 		checks.watch(m)
@@ -118,6 +119,7 @@ func (p *program) golden(r *lang.GoldenRun) int {
 	return status
 }
 
+// runGolden runs the golden's script. Its cases must have come to an end, and passed: a golden that keeps a failure is no test.
 func (p *program) runGolden(r *lang.GoldenRun) int {
 	dir := filepath.Dir(r.Path)
 	switch filepath.Ext(r.Path) {
@@ -141,7 +143,16 @@ func (p *program) runGolden(r *lang.GoldenRun) int {
 		s := &lang.Session{Host: h, In: in, Out: out, Echo: true}
 		return s.Run()
 	}
-	return runFile(p.host(r.Out, dir), r.Path, r.Out)
+	h := p.host(r.Out, dir)
+	status := runFile(h, r.Path, r.Out)
+	r.Cases = h.Cases()
+	for _, c := range r.Cases {
+		if c.Outcome == "fail" {
+			r.Faults = append(r.Faults, fmt.Sprintf("case %q failed\n%s", c.Name, c.Text))
+		}
+	}
+	r.Faults = append(r.Faults, h.CaseFaults()...)
+	return status
 }
 
 // command runs one kscope command of a .txtar golden.

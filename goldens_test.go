@@ -90,3 +90,41 @@ func TestSeedSweep(t *testing.T) {
 		}
 	}
 }
+
+// A golden with a case that failed, was skipped or has no end fails, whatever its .out says; -junit and -json list the cases.
+func TestGoldenCases(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.star")
+	run := func(script string, args ...string) (int, string) {
+		if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		opts, err := parseArgs(append(args, "test", dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: new(kernel.Snapshots)}
+		return p.dispatch(), strings.ReplaceAll(out.String(), dir+string(filepath.Separator), "")
+	}
+	const pass = "test.case('sum', lambda: test.eq(1 + 1, 2))\ntest.golden('text')\n"
+	if status, out := run(pass, "-update"); status != 0 {
+		t.Fatalf("%d %s", status, out)
+	}
+	if status, out := run(pass, "-json"); status != 0 || !strings.Contains(out, `"cases":[{"name":"sum","outcome":"pass"}]`) {
+		t.Errorf("%d %s", status, out)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "a.golden")); string(text) != "text" {
+		t.Errorf("%q %v", text, err)
+	}
+	for _, c := range []struct{ script, want string }{
+		{"test.case('sum', lambda: test.eq(1 + 1, 3))", `case "sum" failed`},
+		{"test.case('sum', lambda: test.skip('no network'))", `case "sum" is skipped: no network`},
+		{"test.case('sum', lambda: (kernel.write('default_idle', b'\\x0f\\x0b'), kernel.exec('sleep', ['1'])))", "FAIL a.star"},
+		{"test.golden('other')", "-text\n"},
+	} {
+		if status, out := run(c.script); status != 3 || !strings.Contains(out, c.want) {
+			t.Errorf("%s: %d %s", c.script, status, out)
+		}
+	}
+}

@@ -77,6 +77,7 @@ type program struct {
 	dir            string                  // that files are shown relative to; "" shows them as given
 	booted         func(m *kernel.Machine) // told of each machine; may be nil
 	checks         []machineCheck          // of each golden's machines
+	seeds          int                     // of test.seeds; 0: as the script says
 	begin          func()                  // called before each statement of a session; may be nil
 }
 
@@ -98,6 +99,8 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		MaxSteps:  p.opts.maxSteps,
 		Args:      p.opts.args,
 		Dir:       dir,
+		Seeds:     p.seeds,
+		Update:    p.opts.update,
 	})
 	env.Attach(host)
 	return host, env
