@@ -17,7 +17,11 @@ func kernelMethods() []method {
 func baseMethods() []method {
 	return []method{
 		{name: "run", sig: "(insns = None, time = None, until = None) -> Stop", fn: kernelRun,
-			doc: "Runs the machine and says why it stopped.\nStops after insns more instructions, after time more ns, or when until(machine) is true (asked between slices);\nwithout a condition, when nothing can ever run again or Ctrl-C is pressed. A panic is an error."},
+			doc: "Runs the machine and says why it stopped.\nStops after insns more instructions, after time more ns, or by until: a function of the machine that is asked between slices,\na place such as \"vfs_read\" or \"vfs_read+5\", before it is executed, or a spec of on(), such as \"tracepoint:sched:sched_switch\".\nWithout a condition it stops when nothing can ever run again or Ctrl-C is pressed. A panic is an error."},
+		{name: "step", sig: "(cpu = 0, n = 1) -> Stop", fn: kernelStep,
+			doc: "Runs the machine until a CPU has executed n more instructions, exactly. The schedule is the same as without the stop.\nA halted CPU goes on when its next interrupt is due; without any the reason is \"idle\"."},
+		{name: "stop", sig: "(reason = \"\")", fn: kernelStop,
+			doc: "Stops the run that is under way, from a handler or a program; kernel.run then gives reason \"stop\" and this text."},
 		{name: "exec", sig: `(prog, args = [], stdin = "", timeout = 1 * s) -> struct(code, out, err)`, fn: kernelExec,
 			doc: "Runs a program of the guest to its end and returns its exit code and what it wrote.\nA prog without a slash is looked for in /bin. timeout is in ns of virtual time."},
 		{name: "spawn", sig: `(prog, args = [], stdin = "", cpu = None, name = None) -> Task`, fn: kernelSpawn,

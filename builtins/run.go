@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -15,8 +16,7 @@ import (
 
 // kernelRun implements kernel.run.
 func kernelRun(c *call) (starlark.Value, error) {
-	var insns, ns starlark.Value
-	var until starlark.Callable
+	var insns, ns, until starlark.Value
 	if err := c.unpack("insns?", &insns, "time?", &ns, "until?", &until); err != nil {
 		return nil, err
 	}
@@ -32,15 +32,25 @@ func kernelRun(c *call) (starlark.Value, error) {
 		u.Time += c.g.M.Now()
 	}
 	var failed error
-	if until != nil {
+	switch v := until.(type) {
+	case nil, starlark.NoneType:
+	case starlark.Callable:
 		t := c.g.env.host.Thread("until")
 		defer c.g.env.host.Drop(t)
 		args := starlark.Tuple{&machine{c.g}}
 		u.Cond = func() bool {
-			v, err := starlark.Call(t, until, args, nil)
+			got, err := starlark.Call(t, v, args, nil)
 			failed = err
-			return err != nil || bool(v.Truth())
+			return err != nil || bool(got.Truth())
 		}
+	case starlark.String:
+		remove, err := c.until(string(v))
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+	default:
+		return nil, c.errorf("until is %s, want a function of the machine, a place or a spec of on()", until.Type())
 	}
 	stop, err := c.g.run(c, u)
 	if err == nil {
@@ -50,6 +60,103 @@ func kernelRun(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	return stopRecord(c.g, stop), nil
+}
+
+// until stops the machine at a place, which is only watched, or when a spec of on() happens.
+func (c *call) until(text string) (remove func(), err error) {
+	stop := func(c *kernel.VCPU) { c.Machine().RequestStop("reached " + text) }
+	kind, _, isSpec := strings.Cut(text, ":")
+	if !isSpec || !slices.Contains(kindNames(), kind) {
+		addr, err := c.address(str(text))
+		if err != nil {
+			return nil, err
+		}
+		if err := c.boundary(addr, text); err != nil {
+			return nil, err
+		}
+		remove, err := c.g.M.Hook(addr, stop)
+		return remove, c.fail(err, text, nil)
+	}
+	fn := starlark.NewBuiltin("until", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+		stop(c.g.M.Running())
+		return starlark.None, nil
+	})
+	h := &hook{c: c, g: c.g, spec: text, onError: "stop", limit: 1, fn: c.g.env.host.Handler("until "+text, fn)}
+	if err := h.attach(); err != nil {
+		return nil, err
+	}
+	return func() { _ = h.detach(false) }, nil
+}
+
+// boundary refuses a place within an instruction, which would never be reached.
+func (c *call) boundary(addr uint64, text string) error {
+	k, err := c.kprobes()
+	if err != nil {
+		return err
+	}
+	sym, off := c.g.M.Symbols().At(addr)
+	bounds := k.Boundaries(sym)
+	if len(bounds) == 0 || slices.ContainsFunc(bounds, func(b uint16) bool { return uint64(b) == off }) {
+		return nil
+	}
+	e := c.errorf("%s: not the beginning of an instruction", text)
+	e.At, e.Code = text, "EILSEQ"
+	for _, b := range bounds {
+		if uint64(b)+16 >= off && uint64(b) <= off+16 {
+			e.Hint += fmt.Sprintf(" +%#x", b)
+		}
+	}
+	e.Hint = "instructions begin at" + e.Hint
+	return e
+}
+
+// kernelStep implements kernel.step.
+func kernelStep(c *call) (starlark.Value, error) {
+	var cpu, count starlark.Value = num(0), starlark.None
+	if err := c.unpack("cpu?", &cpu, "n?", &count); err != nil {
+		return nil, err
+	}
+	id, err := c.cpuArg(cpu)
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.positive("n", count)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	if err := c.dry(); err != nil {
+		return nil, err
+	}
+	var stop kernel.Stop
+	err = c.g.guard(func() (err error) {
+		stop, err = c.g.M.Step(max(id, 0), max(n, 1))
+		return err
+	})
+	if err == nil && (stop.Reason == kernel.StopPanic || stop.Reason == kernel.StopLimit) {
+		err = c.stopped(stop, "stepping")
+	}
+	if err != nil {
+		return nil, c.fail(err, "", nil)
+	}
+	return stopRecord(c.g, stop), nil
+}
+
+// kernelStop implements kernel.stop.
+func kernelStop(c *call) (starlark.Value, error) {
+	reason := ""
+	if err := c.unpack("reason?", &reason); err != nil {
+		return nil, err
+	}
+	if !c.g.busy {
+		e := c.errorf("the machine is not running")
+		e.Hint = "it is for handlers and programs"
+		return nil, e
+	}
+	c.g.M.RequestStop(reason)
+	return starlark.None, nil
 }
 
 // positive unpacks an optional count; absent is 0.
