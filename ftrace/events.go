@@ -18,6 +18,8 @@ type TraceEvent struct {
 	Switch func(on bool) error
 
 	depth uint32      // preempt count that the tracepoint adds in the event's flags
+	point bool        // of a tracepoint
+	top   uint64      // where stacks of it begin; see recorder
 	users []*eventUse // tracers that have it on, in order of switching on
 	files []File      // its rows, the same in every tracer
 
@@ -131,7 +133,7 @@ func (t *Tracer) ForkEvent(old *TraceEvent) *TraceEvent { return t.root().eventF
 func (n *Tracer) forkEvents(t *Tracer) {
 	n.catalog, n.eventForks = nil, map[*TraceEvent]*TraceEvent{}
 	for _, ev := range t.catalog {
-		c := &TraceEvent{Format: ev.Format, files: ev.files, depth: ev.depth}
+		c := &TraceEvent{Format: ev.Format, files: ev.files, depth: ev.depth, point: ev.point, top: ev.top}
 		n.catalog = append(n.catalog, c)
 		n.eventForks[ev] = c
 	}
@@ -253,7 +255,7 @@ func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	}
 	t.commit(c, task, h.PID)
 	if t.opt(optStacktrace) {
-		t.TraceStack(c)
+		t.traceStackBelow(c, u.ev.recorder(t.root())...)
 	}
 }
 

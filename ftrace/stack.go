@@ -29,14 +29,14 @@ func (t *Tracer) traceStack(c *kernel.VCPU) {
 
 // TraceStack writes a stack that begins at the innermost frame outside shadow text: what an event of a probe gets with the
 // option stacktrace.
-func (t *Tracer) TraceStack(c *kernel.VCPU) {
-	var pcs []uint64
+func (t *Tracer) TraceStack(c *kernel.VCPU) { t.traceStackBelow(c) }
+
+// traceStackBelow is TraceStack with addresses on top.
+func (t *Tracer) traceStackBelow(c *kernel.VCPU, pcs ...uint64) {
 	inside := true
 	_ = c.Walk(func(f *kernel.Frame) bool {
 		if inside {
-			if s, _ := t.m.Symbols().At(f.PC); f.PC >= kernelText && s.Section != ".shadow" && s.Section != ".gates" {
-				inside = false
-			} else {
+			if inside = f.PC < kernelText || c.Shadow(f.PC); inside {
 				return true
 			}
 		}

@@ -143,6 +143,7 @@ func (p *points) find(name string) *tracepoint {
 }
 
 func (p *points) bind(e *pointEvent) {
+	e.point = true
 	e.Switch = func(on bool) error { return p.switchPoint(e.tp, on) }
 }
 
