@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"kscope/lang"
 )
 
 // span is a range of lines of a document.
@@ -112,5 +114,21 @@ func checkGolden(t *testing.T, script, golden, doc string, lines []string, want 
 	}
 	if commands == 0 && !strings.Contains(script, doc) {
 		t.Errorf("%s has nothing of %s", golden, doc)
+	}
+}
+
+// TestSeedModule: module kprobe_example is the document's, with the \n of its strings back.
+func TestSeedModule(t *testing.T) {
+	doc, err := os.ReadFile("seeds/ftrace-and-kprobe.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../kernel/guest/modules/kprobe_example.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listing := strings.Join(strings.Split(string(doc), "\n")[68:157], "\n") + "\n"
+	if want := strings.ReplaceAll(listing, "\n\"", `\n"`); want != string(source) {
+		t.Errorf("kprobe_example.c is not the document's:\n%s", lang.Diff(want, string(source)))
 	}
 }
