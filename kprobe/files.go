@@ -91,7 +91,7 @@ func writeEvents(h *ftrace.Handle, p []byte) (int, error) {
 		case next >= 0:
 			line, done = line[:next], done+next+1
 		case chunk < len(line):
-			k.warn("Line length is too long: Should be less than 4094")
+			k.log(4, "Line length is too long: Should be less than 4094")
 			return 0, kernel.EINVAL
 		default:
 			done = len(p)

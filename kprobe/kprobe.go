@@ -43,6 +43,7 @@ type Kprobes struct {
 	slots  slots
 	bounds map[uint64][]uint16 // of functions by address: offsets of instructions
 	black  []area
+	init   area
 	busy   []bool  // by CPU: a handler runs; hits are then only counted
 	steps  []step  // by CPU: the copy that runs out of line
 	hits   []hit   // by CPU: what handlers see
@@ -90,7 +91,7 @@ func New(m *kernel.Machine) (*Kprobes, error) {
 	if k.lay, err = newLayout(m); err != nil {
 		return nil, err
 	}
-	k.black = blacklist(m.Symbols())
+	k.black, k.init = blacklist(m), initText(m.Symbols())
 	k.steps = make([]step, m.NumCPU())
 	k.attach()
 	for i := range files {

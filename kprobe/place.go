@@ -15,8 +15,18 @@ type area struct {
 }
 
 // blacklist lists what the guest keeps free of probes: see kprobe_blacklist in kernel/kprobes.c and arch_populate_kprobe_blacklist.
-func blacklist(syms *kernel.Symbols) []area {
+func blacklist(m *kernel.Machine) []area {
+	syms := m.Symbols()
 	var out []area
+	if lo, ok := syms.Lookup("__start_kprobe_blacklist"); ok {
+		hi, _ := syms.Lookup("__stop_kprobe_blacklist")
+		for ; lo+8 <= hi; lo += 8 { // NOKPROBE_SYMBOL
+			if fn, err := m.U64(lo); err == nil {
+				s, _ := syms.At(fn)
+				out = append(out, area{fn, fn + s.Size, "a function marked NOKPROBE_SYMBOL"})
+			}
+		}
+	}
 	add := func(from, to, why string) {
 		lo, ok1 := syms.Lookup(from)
 		hi, ok2 := syms.Lookup(to)
@@ -24,22 +34,34 @@ func blacklist(syms *kernel.Symbols) []area {
 			out = append(out, area{lo, hi, why})
 		}
 	}
+	add("__kprobes_text_start", "__kprobes_text_end", "code of kprobes")
 	add("__noinstr_text_start", "__noinstr_text_end", "noinstr code")
 	add("__entry_text_start", "__entry_text_end", "entry code")
-	add("__kprobes_text_start", "__kprobes_text_end", "code of kprobes")
-	add("_sinittext", "_einittext", "init code")
 	return out
 }
 
-// Blocked lists the ranges of the blacklist as debugfs's kprobes/blacklist does: one line for each function.
+// initText is what is gone behind boot.
+func initText(syms *kernel.Symbols) area {
+	lo, _ := syms.Lookup("_sinittext")
+	hi, _ := syms.Lookup("_einittext")
+	return area{lo, hi, "init code"}
+}
+
+// Blocked lists the blacklist as debugfs's kprobes/blacklist does: a line for each function, in Linux's order: those marked
+// NOKPROBE_SYMBOL, then the sections. Some are in both.
 func (k *Kprobes) Blocked() string {
 	var b []byte
-	for _, s := range k.m.Symbols().Glob("*", "tTwW") {
-		if at, _ := k.m.Symbols().At(s.Addr); at.Name != s.Name {
-			continue // a mark of the linker script
-		}
-		if s.Size != 0 && k.blocked(s.Addr) != "" {
-			b = fmt.Appendf(b, "0x%016x-0x%016x\t%s\n", s.Addr, s.Addr+s.Size, s.Name)
+	for _, a := range k.black {
+		for at := a.lo; at < a.hi; {
+			s, off := k.m.Symbols().At(at)
+			if s.Name == "" || s.Size == 0 {
+				at++
+				continue
+			}
+			if off == 0 {
+				b = fmt.Appendf(b, "0x%016x-0x%016x\t%s\n", s.Addr, s.Addr+s.Size, s.Name)
+			}
+			at = s.Addr + s.Size
 		}
 	}
 	return string(b)
@@ -57,6 +79,8 @@ func (k *Kprobes) blocked(addr uint64) string {
 		return "a trampoline"
 	case s.Section == ".gates" || k.m.VCPU(0).Gate(addr):
 		return "a gate"
+	case addr-k.init.lo < k.init.hi-k.init.lo:
+		return k.init.why
 	case s.Name == "ftrace_caller" || s.Name == "ftrace_regs_caller" || s.Name == "ftrace_stub" || s.Name == "__fentry__":
 		return "ftrace's own"
 	}

@@ -13,7 +13,6 @@ import (
 
 // differs are the rows of d-kprobe-errors.out that this guest answers differently, with the reason.
 var differs = map[string]string{
-	"44": "the guest keeps jiffies, without jiffies_64",
 	"45": "the guest's handler of int3 has another name",
 	"50": "the guest has no t_show",
 	"51": "the guest has no t_show",

@@ -129,6 +129,13 @@ SYM_CODE_START(ret_from_fork)
 	.cfi_endproc
 SYM_CODE_END(ret_from_fork)
 
+	.macro NOKPROBE func			/* _ASM_NOKPROBE */
+	.pushsection _kprobe_blacklist, "aw"
+	.balign 8
+	.quad	\func
+	.popsection
+	.endm
+
 	/* asm_X: builds pt_regs, calls X(regs[, error code]), returns by iret. */
 	.macro idtentry cfunc has_error_code=0
 SYM_CODE_START(asm_\cfunc)
@@ -152,6 +159,7 @@ SYM_CODE_START(asm_\cfunc)
 	jmp	error_return
 	.cfi_endproc
 SYM_CODE_END(asm_\cfunc)
+	NOKPROBE asm_\cfunc
 	.endm
 
 	/* For vectors that may arrive between SYSCALL and swapgs: GS base itself tells whose it is. Own stack by IST. */
@@ -183,25 +191,29 @@ SYM_CODE_START(asm_\cfunc)
 	jmp	swapgs_restore_regs_and_return_to_usermode
 	.cfi_endproc
 SYM_CODE_END(asm_\cfunc)
+	.ifnc \cfunc, exc_nmi
+	NOKPROBE asm_\cfunc
+	.endif
 	.endm
 
+	/* In the order of arch/x86/include/asm/idtentry.h. */
 	idtentry exc_divide_error
-	idtentry_paranoid exc_debug
-	idtentry_paranoid exc_nmi
-	idtentry exc_int3
 	idtentry exc_overflow
 	idtentry exc_bounds
-	idtentry exc_invalid_op
 	idtentry exc_device_not_available
-	idtentry_paranoid exc_double_fault 1
+	idtentry exc_coprocessor_error
+	idtentry exc_simd_coprocessor_error
 	idtentry exc_invalid_tss 1
 	idtentry exc_segment_not_present 1
 	idtentry exc_stack_segment 1
 	idtentry exc_general_protection 1
-	idtentry exc_page_fault 1
-	idtentry exc_coprocessor_error
 	idtentry exc_alignment_check 1
-	idtentry exc_simd_coprocessor_error
+	idtentry exc_invalid_op
+	idtentry exc_int3
+	idtentry exc_page_fault 1
+	idtentry_paranoid exc_nmi
+	idtentry_paranoid exc_debug
+	idtentry_paranoid exc_double_fault 1
 	idtentry sysvec_apic_timer_interrupt
 	idtentry sysvec_reschedule_ipi
 	idtentry sysvec_call_function

@@ -1,4 +1,5 @@
 /* Page faults (arch/x86/mm/fault.c). */
+#include "kprobes.h"
 #include "entry.h"
 #include "mm.h"
 #include "uaccess.h"
@@ -71,6 +72,7 @@ static noinline void do_kern_addr_fault(struct pt_regs *regs, unsigned long hw_e
 {
 	bad_area_nosemaphore(regs, hw_error_code, address);
 }
+NOKPROBE_SYMBOL(do_kern_addr_fault);
 
 static noinline void do_user_addr_fault(struct pt_regs *regs, unsigned long error_code, unsigned long address)
 {
@@ -111,6 +113,7 @@ static noinline void do_user_addr_fault(struct pt_regs *regs, unsigned long erro
 		do_group_exit(SIGKILL);
 	__bad_area_nosemaphore(regs, error_code, address, fault & VM_FAULT_SIGBUS ? SIGBUS : SIGSEGV);
 }
+NOKPROBE_SYMBOL(do_user_addr_fault);
 
 /* Out of line, unlike Debian's build, so that the whole path of a fault can be traced. */
 static noinline void handle_page_fault(struct pt_regs *regs, unsigned long error_code, unsigned long address)

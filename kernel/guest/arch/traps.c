@@ -1,4 +1,5 @@
 /* Exceptions other than page faults; oops and die (arch/x86/kernel/traps.c, dumpstack.c). */
+#include "kprobes.h"
 #include "entry.h"
 #include "mm.h"
 #include "uaccess.h"
@@ -44,6 +45,7 @@ void oops_end(unsigned long flags, struct pt_regs *regs, int signr)
 		panic("Fatal exception");
 	make_task_dead(signr);
 }
+NOKPROBE_SYMBOL(oops_end);
 
 void oops_die(const char *str, struct pt_regs *regs, long err, unsigned long cr2);
 void oops_die(const char *str, struct pt_regs *regs, long err, unsigned long cr2)

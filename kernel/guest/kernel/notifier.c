@@ -1,4 +1,5 @@
 /* Notifier chains that may sleep (kernel/notifier.c). The chain is ordered by falling priority; rwsem protects it. */
+#include "kprobes.h"
 #include "notifier.h"
 #include "kernel.h"
 #include "sched.h"
@@ -46,6 +47,7 @@ static noinline int notifier_call_chain(struct notifier_block **nl, unsigned lon
 	}
 	return ret;
 }
+NOKPROBE_SYMBOL(notifier_call_chain);
 
 /* When one of them objects, those before it hear val_down. */
 static int notifier_call_chain_robust(struct notifier_block **nl, unsigned long val_up, unsigned long val_down, void *v)
