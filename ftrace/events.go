@@ -226,8 +226,9 @@ func (u *eventUse) arm() error {
 // Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.
 func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	for _, u := range ev.users {
-		if !u.asleep {
-			u.fire(c, n, fill)
+		if o, ok := u.open(c, n); ok {
+			fill(o.d)
+			u.close(c, o)
 		}
 	}
 	if len(ev.listeners) > 0 {
@@ -235,25 +236,40 @@ func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	}
 }
 
-func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
+// openEvent is a record that is being written.
+type openEvent struct {
+	d    []byte
+	task uint64
+	pid  int32
+}
+
+// open makes room for a record and puts its header in place; false: this tracer does not want it, or its ring is full.
+func (u *eventUse) open(c *kernel.VCPU, n int) (o openEvent, ok bool) {
 	t := u.t
-	task, pc := c.CurrentAddr(), c.PreemptCount()+u.ev.depth
-	h := t.header(c, u.ev.ID, task, pc)
+	if u.asleep {
+		return o, false
+	}
+	o.task = c.CurrentAddr()
+	h := t.header(c, u.ev.ID, o.task, c.PreemptCount()+u.ev.depth)
 	if (t.eventPids.only != nil || t.eventPids.not != nil) && t.eventPids.ignores(h.PID) {
-		return
+		return o, false
 	}
-	d, ok := t.reserve(c, u.ev.ID, n)
-	if !ok {
-		return
+	if o.d, ok = t.reserve(c, u.ev.ID, n); ok {
+		h.Put(o.d)
+		o.pid = h.PID
 	}
-	h.Put(d)
-	fill(d)
+	return o, ok
+}
+
+// close commits the record, or takes it back when the filter does not want it.
+func (u *eventUse) close(c *kernel.VCPU, o openEvent) {
+	t := u.t
 	c.Charge(costEvent)
-	if u.filter != nil && !u.passes(c, d, task) {
+	if u.filter != nil && !u.passes(c, o.d, o.task) {
 		t.cpu[c.ID].ring.Discard()
 		return
 	}
-	t.commit(c, task, h.PID)
+	t.commit(c, o.task, o.pid)
 	if t.opt(optStacktrace) {
 		t.traceStackBelow(c, u.ev.recorder(t.root())...)
 	}

@@ -82,11 +82,20 @@ func (h hot) task(va uint64, l *taskLayout) (flags uint32, pid int32, migrate ui
 
 // comm reads a task's name, which may straddle two pages.
 func (h hot) comm(va uint64) (c [16]byte) {
+	h.putComm(&c, va)
+	return c
+}
+
+// putComm is comm into 16 bytes that are there.
+func (h hot) putComm(to *[16]byte, va uint64) {
 	if va&4095 <= 4096-16 {
 		if p := h.m.HostPtr(va); p != nil {
-			return *(*[16]byte)(p)
+			*to = *(*[16]byte)(p)
+			return
 		}
 	}
-	_ = h.m.Read(va, c[:])
-	return c
+	for i := range to { // not by Read, whose buffer would be allocated
+		to[i] = byte(h.u64(va&^7) >> (va & 7 * 8))
+		va++
+	}
 }

@@ -245,7 +245,15 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 	if e.row.size != nil {
 		n = e.row.size(p, c)
 	}
-	e.Fire(c, n, func(d []byte) { e.row.fill(p, c, d) })
+	for _, u := range e.users { // as Fire, without a closure to allocate
+		if o, ok := u.open(c, n); ok {
+			e.row.fill(p, c, o.d)
+			u.close(c, o)
+		}
+	}
+	if len(e.listeners) > 0 {
+		e.hear(c, n, func(d []byte) { e.row.fill(p, c, d) })
+	}
 }
 
 // syscall is the number of the call that a task is in: pt_regs.orig_ax.

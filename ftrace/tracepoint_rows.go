@@ -19,8 +19,7 @@ func put32(d []byte, at int, x uint32) { binary.LittleEndian.PutUint32(d[at:], x
 func put64(d []byte, at int, x uint64) { binary.LittleEndian.PutUint64(d[at:], x) }
 
 func (p *points) putComm(d []byte, at int, task uint64) {
-	c := hot{p.t.m}.comm(task + p.t.lay.comm)
-	copy(d[at:at+16], c[:])
+	hot{p.t.m}.putComm((*[16]byte)(d[at:]), task+p.t.lay.comm)
 }
 
 func (p *points) pid(task uint64) uint32 { return hot{p.t.m}.u32(task + p.t.lay.pid) }
