@@ -22,6 +22,7 @@ import (
 	"kscope/kernel/user/sh"
 	"kscope/kprobe"
 	"kscope/lang"
+	"kscope/scripts"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -89,7 +90,11 @@ func (p *program) host(out io.Writer, dir string) *lang.Host {
 }
 
 func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
-	env := builtins.New(builtins.Config{Boot: p.boot, Defaults: p.opts.machine, Stdout: out})
+	cfg := builtins.Config{Boot: p.boot, Defaults: p.opts.machine, Stdout: out, DryRun: p.opts.dryRun}
+	if p.opts.format != "" && p.opts.format != "text" {
+		cfg.Style = "json"
+	}
+	env := builtins.New(cfg)
 	host := lang.New(lang.Config{
 		Stdout:    out,
 		Tables:    env.Tables(),
@@ -101,6 +106,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		Dir:       dir,
 		Seeds:     p.seeds,
 		Update:    p.opts.update,
+		Std:       scripts.Std(),
 	})
 	env.Attach(host)
 	return host, env
@@ -141,7 +147,12 @@ func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 	sink.W = p.coloured(sink.W, p.stdout)
 	end := p.showProgress(sink)
 	defer end()
-	h := p.host(sink, p.dir)
+	var to io.Writer = sink
+	if o := lang.NewOutput(out, p.opts.format); o != nil {
+		to = o
+		defer o.Finish()
+	}
+	h := p.host(to, p.dir)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
@@ -250,7 +261,7 @@ func (p *program) banner() string {
 	return strings.Join([]string{
 		"kscope: ftrace on an emulated kernel, the same every time",
 		fmt.Sprintf("machine: %d CPUs, %d MiB, seed %d, boots at first use (kernel.boot() for another)", cpus, mem, p.opts.machine.Seed),
-		"demo() shows a first trace, statement by statement",
+		"demo() shows a first trace, tour() the rest, chapter by chapter",
 		"help() lists what there is, x? explains x, Tab completes, Ctrl-D leaves",
 	}, "\n") + "\n"
 }

@@ -69,6 +69,8 @@ func (e *Env) Tables() []lang.Table {
 	return []lang.Table{
 		{Title: "to begin with", Rows: []lang.Row{
 			{Name: "demo", Sig: "()", Doc: "Shows a first trace, statement by statement.", Fn: e.demo},
+			{Name: "tour", Sig: "(chapter = 0)", Doc: "Shows what kscope can do, chapter by chapter, each on a fresh machine; without a number it lists the chapters.", Fn: e.tour,
+				Example: "tour()\ntour(2)"},
 			{Name: "sh", Sig: `(text, stdin = "", capture = False) -> int`, Fn: e.onGuest(runShell),
 				Doc: "Runs text in the guest's shell, shows what it writes and returns its exit status.\nWith capture it shows nothing and returns struct(code, out, err).\nEvery command is a task of the guest: sh(\"echo function > /sys/kernel/tracing/current_tracer\")."},
 		}},
