@@ -1,0 +1,185 @@
+package ftrace
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"kscope/kernel"
+)
+
+var updateRows = flag.Bool("update-rows", false, "rewrite testdata/rows.txt")
+
+const rowsFile = "testdata/rows.txt"
+
+// volatile is what another image or another cost changes: addresses, times, pids and ids.
+var volatile = []struct {
+	re *regexp.Regexp
+	to string
+}{
+	{regexp.MustCompile(`0x[0-9a-f]{3,}|\+0x[0-9a-f]+/0x[0-9a-f]+`), "ADDR"},
+	{regexp.MustCompile(` +\d+\.\d{6}`), " TIME"},
+	{regexp.MustCompile(` [ !#+*@$] *\d+\.\d+ us `), " DURATION "},
+	{regexp.MustCompile(`(?m)(now|oldest event) ts: .*`), "$1 ts: TIME"},
+	{regexp.MustCompile(`(?m)^\[ +\d.*?\]`), "[TIME]"},
+	{regexp.MustCompile(`(?m)^\d+ pages:\d+`), "N pages:N"},
+	{regexp.MustCompile(`-\d+ +(\( *[\d-]+\))? *\[`), "-PID ["},
+	{regexp.MustCompile(`(\d+\) +)\d+ +\d+ `), "$1 DEPTH SIZE "},
+	{regexp.MustCompile(` +\d+ +\d+\.\d{3} us .*`), " HITS TIMES"},
+	{regexp.MustCompile(`(?m)^\d+ (kscoped)$`), "PID $1"},
+	{regexp.MustCompile(`(?m)^\d+ \d+$`), "PID TGID"},
+}
+
+// rowsRun does what the lines "$ VERB FILE ARGUMENT" of the transcript say, on CPU 0 of a machine of two, and gives the transcript.
+func rowsRun(tb testing.TB, script string, blank func(tr *Tracer)) string {
+	tr := boot(tb, kernel.Config{CPUs: 2})
+	if blank != nil {
+		blank(tr)
+	}
+	var out strings.Builder
+	for _, line := range strings.Split(script, "\n") {
+		if strings.HasPrefix(line, "## ") {
+			out.WriteString(line + "\n")
+		}
+		cmd, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		out.WriteString(line + "\n")
+		verb, rest, _ := strings.Cut(cmd, " ")
+		file, arg, _ := strings.Cut(rest, " ")
+		text, err := rowsStep(tb, tr, verb, file, arg)
+		for _, v := range volatile {
+			text = v.re.ReplaceAllString(text, v.to)
+		}
+		out.WriteString(text)
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			out.WriteString("\\\n")
+		}
+		if err != nil {
+			fmt.Fprintf(&out, "error: %v\n", err)
+		}
+	}
+	return out.String()
+}
+
+func rowsStep(tb testing.TB, tr *Tracer, verb, file, arg string) (text string, err error) {
+	c := tr.m.VCPU(0)
+	switch verb {
+	case "work":
+		work(tb, tr)
+	case "read", "pages", "head":
+		var data []byte
+		data, err = tr.fs.ReadFile(c, file)
+		if text = string(data); verb == "pages" {
+			text = fmt.Sprintf("%d bytes, %v\n", len(data), bytes.Contains(data, []byte("abcd")) || bytes.Contains(data, []byte("six")))
+		}
+		if n, _ := strconv.Atoi(arg); verb == "head" {
+			lines := strings.SplitAfter(text, "\n")
+			text = strings.Join(lines[:min(n, len(lines))], "")
+		}
+	case "id":
+		var data []byte
+		data, err = tr.fs.ReadFile(c, file)
+		ev, _ := tr.TraceEvent("sched", "sched_switch")
+		text = fmt.Sprintf("the event's: %v\n", string(data) == fmt.Sprintln(ev.ID))
+	case "stack":
+		err = tr.m.Do("stack tracer", func(*kernel.VCPU) error { return tr.stack.set(file == "1") })
+	case "mark":
+		err = tr.m.Do("mark", func(*kernel.VCPU) error { return tr.fs.WriteFile(c, file, []byte("\x01\x00\x00\x00abcd"), false) })
+	case "write":
+		err = tr.m.Do("write", func(*kernel.VCPU) error {
+			if arg == "" {
+				return tr.fs.WriteFile(c, file, nil, false)
+			}
+			return tr.fs.WriteFile(c, file, []byte(arg+"\n"), false)
+		})
+	default:
+		tb.Fatalf("%s: no such verb", verb)
+	}
+	return text, err
+}
+
+// TestRows is a golden of every file of the table.
+func TestRows(t *testing.T) {
+	want, err := os.ReadFile(rowsFile)
+	must(t, err)
+	got := rowsRun(t, string(want), nil)
+	if *updateRows {
+		must(t, os.WriteFile(rowsFile, []byte(got), 0o644))
+		return
+	}
+	w, g := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for i := range w {
+		if i >= len(g) || w[i] != g[i] {
+			t.Fatalf("%s:%d (go test ./ftrace -run TestRows -update-rows rewrites it)\n-%s\n+%s", rowsFile, i+1, w[i], strings.Join(g[min(i, len(g)):min(i+3, len(g))], "\n+"))
+		}
+	}
+}
+
+// replaceRow puts another row in the place of f, wherever the tree has it.
+func replaceRow(tr *Tracer, f, by *File) {
+	for _, n := range tr.fs.nodes {
+		if n.file == f {
+			n.file = by
+		}
+	}
+}
+
+// TestBlankRows blanks the reader and the writer of each row in turn; the golden of TestRows must fail. Of the rows that each
+// event has, those of sched_switch stand for all: they are the same functions.
+func TestBlankRows(t *testing.T) {
+	want, err := os.ReadFile(rowsFile)
+	must(t, err)
+	notSeen := map[string]bool{
+		"trace_stat/*:write":  true, // refuses
+		"printk_formats:read": true, // empty without a module; scripts/tracefs has a golden with one
+	}
+	for _, f := range boot(t, kernel.Config{CPUs: 2}).fs.Rows() {
+		if p := strings.Split(f.Path, "/"); p[0] == "events" && len(p) > 2 && p[1] != "ftrace" && (p[1] != "sched" || len(p) > 3 && p[2] != "sched_switch") {
+			continue
+		}
+		read, write := *f, *f
+		read.Text, read.Read = nil, func(*Handle, []byte) (int, error) { return 0, nil }
+		write.Write = accept
+		write.Open = func(h *Handle) error {
+			if f.Open == nil || h.Writable() {
+				return nil
+			}
+			return f.Open(h)
+		}
+		write.Close = func(h *Handle) error {
+			if f.Close == nil || h.Writable() {
+				return nil
+			}
+			return f.Close(h)
+		}
+		for _, c := range []struct {
+			what string
+			has  bool
+			by   *File
+		}{{"read", f.Mode&0o444 != 0, &read}, {"write", f.Mode&0o222 != 0, &write}} {
+			if !c.has || notSeen[f.Path+":"+c.what] {
+				continue
+			}
+			t.Run(strings.ReplaceAll(f.Path, "/", ":")+":"+c.what, func(t *testing.T) {
+				t.Parallel()
+				if got := rowsRun(t, string(want), func(tr *Tracer) { replaceRow(tr, rowAt(tr, f.Path), c.by) }); got == string(want) {
+					t.Errorf("without its %s the golden is the same", c.what)
+				}
+			})
+		}
+	}
+}
+
+// rowAt finds the row of a path in a tree.
+func rowAt(tr *Tracer, path string) *File {
+	rows := tr.fs.Rows()
+	return rows[slices.IndexFunc(rows, func(f *File) bool { return f.Path == path })]
+}
