@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// childEnv makes the test binary be kscope itself.
+const childEnv = "KSCOPE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// openPty gives the two ends of a fresh pseudo-terminal; see pty(7).
+func openPty(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	const tiocgptn, tiocsptlck, tiocswinsz = 0x80045430, 0x40045431, 0x5414
+	var n, unlock uint32
+	size := [4]uint16{50, 160} // rows, columns
+	for _, c := range []struct {
+		req uintptr
+		arg unsafe.Pointer
+	}{{tiocgptn, unsafe.Pointer(&n)}, {tiocsptlck, unsafe.Pointer(&unlock)}, {tiocswinsz, unsafe.Pointer(&size)}} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), c.req, uintptr(c.arg)); errno != 0 {
+			t.Skip("no pseudo-terminals here: ", errno)
+		}
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	return master, slave
+}
+
+// screen is what a terminal has shown since the last wait.
+type screen struct {
+	mu   sync.Mutex
+	text string
+	all  string
+}
+
+func (s *screen) read(f *os.File) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := f.Read(buf)
+		s.mu.Lock()
+		s.text += string(buf[:n])
+		s.all += string(buf[:n])
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// wait waits until text is shown and forgets everything up to it.
+func (s *screen) wait(t *testing.T, text string) {
+	t.Helper()
+	for range 4000 {
+		s.mu.Lock()
+		i := strings.Index(s.text, text)
+		if i >= 0 {
+			s.text = s.text[i+len(text):]
+		}
+		s.mu.Unlock()
+		if i >= 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("never showed %q; the screen ends with\n%q", text, s.all[max(0, len(s.all)-800):])
+}
+
+// A session on a real terminal, as a person has it: completion, blocks, history, colours, progress, commands, and Ctrl-C, which
+// stops the guest first and the script next.
+func TestSessionOnPty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("types for some seconds")
+	}
+	master, slave := openPty(t)
+	state := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"=1", "XDG_STATE_HOME="+state, "NO_COLOR=", "TERM=xterm")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	s := &screen{}
+	go s.read(master)
+	for _, step := range []struct{ typ, wait string }{
+		{"", "Ctrl-D leaves"},
+		{"", ">>> "},
+		{"kernel.disasm(\"vfs_rea\t", "vfs_read"},
+		{"\", n = 1)\r", "fentry site"},
+		{"def twice(x):\r", "... "},
+		{"    return 2 * x\r", "... "},
+		{"\r", ">>> "},
+		{"twice(21)\r", "\n42"},
+		{"\x10\r", "\n42"}, // the line before
+		{"_ + 1\r", "\n43"},
+		{"tracer.mark(\"hello\"); tracer.show()\r", "\x1b[1mtracing_mark_write\x1b[0m: hello"},
+		{"kernel.sym(\"vfs_raed\")\r", "\x1b[31merror:"},
+		{"", "did you mean vfs_read"},
+		{"kernel.exec(\"dd\", [\"if=/dev/zero\", \"of=/dev/null\"], timeout = 0)\r", "MIPS; Ctrl-C stops"},
+		{"\x03", "interrupted; the guest keeps its state"},
+		{"kernel.now > 1 * s\r", "True"},
+		{"while True: attempt(kernel.exec, \"sleep\", [\"1000\"], timeout = 0)\r", "... "},
+		{"\r", "MIPS; Ctrl-C stops"},
+		{"\x03", ""}, // stops the guest; the loop goes on
+		{"", "MIPS; Ctrl-C stops"},
+		{"\x03", "interrupted"}, // the second one ends the script
+		{"def command_up(args):\r", "... "},
+		{"    print(\" \".join(args))\r", "... "},
+		{"\r", ">>> "},
+		{"%u\t two words | tr a-z A-Z\r", "TWO WORDS"},
+		{"twice?\r", "twice(x)"},
+		{"\x04", ""},
+	} {
+		time.Sleep(20 * time.Millisecond) // as fingers do
+		if step.typ == "\x03" {
+			time.Sleep(300 * time.Millisecond)
+		}
+		master.WriteString(step.typ)
+		if step.wait != "" {
+			s.wait(t, step.wait)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		cmd.Process.Kill()
+		t.Fatal("Ctrl-D did not end the session")
+	}
+	history, err := os.ReadFile(filepath.Join(state, "kscope", "history"))
+	if err != nil || !strings.Contains(string(history), "def twice(x):⏎    return 2 * x\ntwice(21)\n") {
+		t.Errorf("history: %v\n%s", err, history)
+	}
+}
