@@ -182,7 +182,7 @@ func (a *apic) deliverable() int {
 // wake is when a halted CPU can go on: at an interrupt that its flags let through.
 func (a *apic) wake(v *VCPU) uint64 {
 	now := v.Now()
-	ifOn := v.CPU.Flags()&x86.FlagIF != 0
+	ifOn := v.CPU.IF()
 	if a.nmi || ifOn && a.deliverable() >= 0 {
 		return now
 	}

@@ -216,9 +216,29 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 	if stopTime != 0 && end > stopTime {
 		end = stopTime
 	}
+	m.runSlice(v, end, limit)
+	m.running = nil
+	if v.state == cpuRunning && v.Now() < end {
+		if m.stopWhy != nil || m.insns >= limit {
+			m.resume = v // stopped within the slice: the next run goes on with it, so that stops do not change the schedule
+			return
+		}
+	}
+	if m.sliceHook != nil {
+		m.sliceHook(v)
+	}
+}
+
+// runSlice executes v until end or limit. After a gate that asked for no stop and returned to shadow text, the interrupts are not
+// looked at again: nothing but a post, which asks for a stop, can have changed them, and none is taken in shadow text.
+func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
+	gated, due := false, never
 	// A handler's stop waits until the CPU has left shadow text: whoever looks finds it in code of the guest.
 	for m.stopWhy == nil || m.stopWhy.Reason == StopVerdict && v.CPU.InShadow() {
-		v.apic.advance(v)
+		if !gated {
+			v.apic.advance(v)
+			due = v.apic.nextDue()
+		}
 		now := v.Now()
 		if (now >= end || m.insns >= limit) && !v.CPU.InShadow() {
 			break
@@ -230,7 +250,7 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 		}
 		n := int64(0)
 		if now < end && m.insns < limit && m.stopWhy == nil {
-			n = int64(min(end, max(v.apic.nextDue(), now+1)) - now)
+			n = int64(min(end, max(due, now+1)) - now)
 			n = min(n, int64(min(limit-m.insns, 1<<40)))
 		}
 		if v.mark != never {
@@ -243,19 +263,12 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 		exit := v.CPU.Run(n)
 		m.insns += v.CPU.Insns - v.seen
 		v.seen = v.CPU.Insns
-		if !m.handle(v, exit) {
+		if gated = exit == x86.ExitGate; gated {
+			m.gate(v)
+			gated = !v.CPU.StopRequested() && v.CPU.InShadow()
+		} else if !m.handle(v, exit) {
 			break
 		}
-	}
-	m.running = nil
-	if v.state == cpuRunning && v.Now() < end {
-		if m.stopWhy != nil || m.insns >= limit {
-			m.resume = v // stopped within the slice: the next run goes on with it, so that stops do not change the schedule
-			return
-		}
-	}
-	if m.sliceHook != nil {
-		m.sliceHook(v)
 	}
 }
 

@@ -104,7 +104,7 @@ func (v *VCPU) PreemptCount() uint32 { return uint32(v.percpu64(v.m.lay.preemptC
 func (v *VCPU) NeedResched() bool { return v.PreemptCount()&(1<<31) == 0 }
 
 // IRQsOff says whether interrupts are disabled.
-func (v *VCPU) IRQsOff() bool { return v.CPU.Flags()&x86.FlagIF == 0 }
+func (v *VCPU) IRQsOff() bool { return !v.CPU.IF() }
 
 // percpu64 reads the per-CPU variable at offset off (its symbol's value) of this CPU.
 func (v *VCPU) percpu64(off uint64) uint64 {

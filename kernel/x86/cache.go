@@ -17,9 +17,18 @@ type cache struct {
 	pages  map[uint64]*codePage // by frame
 	vpns   map[uint64]struct{}  // virtual pages that blocks start in
 	free   []block              // blocks are carved from slabs
+	found  [foundSize]*block    // what lookup answered last, by a hash of the address
 	low    lowering             // the decoder's buffers
 	frozen atomic.Pointer[snapshot]
 }
+
+// blockSlab is the number of blocks made at once: more than 32 KiB, so that the allocator aligns them to cache lines.
+const blockSlab = 300
+
+// foundSize is the number of answers of lookup that are remembered; the working set of a kernel at work is some 5,000 blocks.
+const foundSize = 1 << 13
+
+func foundIndex(va uint64) uint64 { return (va ^ va>>13) % foundSize }
 
 // codePage holds the blocks with bytes in one frame, by virtual start address. A block whose last instruction
 // crosses into the next page is in both pages.
@@ -116,7 +125,7 @@ func (k *cache) page(pfn uint64) *codePage {
 // add makes a block of co and files it.
 func (k *cache) add(co *code, env Env) *block {
 	if len(k.free) == 0 {
-		k.free = make([]block, 64)
+		k.free = make([]block, blockSlab)
 	}
 	b := &k.free[0]
 	k.free = k.free[1:]
@@ -139,7 +148,7 @@ func (k *cache) add(co *code, env Env) *block {
 }
 
 func (b *block) init(co *code) {
-	*b = block{t: unlinkedT, f: unlinkedF, u0: &co.fast[0], tva: co.tva, fva: co.fva, start: co.va, code: co}
+	*b = block{t: unlinkedT, f: unlinkedF, u0: &co.fast[0], tva: co.tva, fva: co.fva, start: co.va, code: co, pfn: co.pfn}
 	if !co.shadow {
 		b.n, b.cost = int64(co.count), int64(co.count)
 	}
@@ -262,7 +271,12 @@ func (c *CPU) lookup(va uint64) *block {
 	if !ok {
 		return nil
 	}
-	if b := pg.blocks[va]; b != nil && b.code.pfn == pg.pfn {
+	f := &c.cache.found[foundIndex(va)]
+	if b := *f; b != nil && b.start == va && b.pfn == pg.pfn && !b.dead {
+		return b
+	}
+	if b := pg.blocks[va]; b != nil && b.pfn == pg.pfn {
+		*f = b
 		return b
 	}
 	if co := pg.shared[va]; co != nil && co.pfn == pg.pfn {

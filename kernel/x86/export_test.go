@@ -1,7 +1,5 @@
 package x86
 
-import "strings"
-
 // OpNames lists the uops there are.
 func OpNames() []string { return opNames[:] }
 
@@ -14,8 +12,8 @@ func (c *CPU) DecodedOps(f func(op string)) {
 				for i := range list {
 					name := opNames[list[i].op]
 					f(name)
-					if first, _, ok := strings.Cut(name, "_then_"); ok {
-						f(first)
+					if list[i].op >= o_push_run {
+						f(opNames[firstOps[list[i].op-o_push_run]])
 					}
 				}
 			}

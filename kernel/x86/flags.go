@@ -23,6 +23,9 @@ const (
 // Flags returns RFLAGS.
 func (c *CPU) Flags() uint64 { return c.arith() | c.sys | 2 }
 
+// IF tells whether interrupts are enabled: Flags without the arithmetic.
+func (c *CPU) IF() bool { return c.sys&FlagIF != 0 }
+
 // SetFlags sets RFLAGS, all of it.
 func (c *CPU) SetFlags(v uint64) {
 	c.setArith(v)

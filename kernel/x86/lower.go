@@ -126,6 +126,10 @@ func (l *lowering) pass(entry bool) []uop {
 // combine gives runs of uops the number of the longest superinstruction that begins there.
 func combine(us []uop) {
 	for i := 0; i < len(us); {
+		if n := combineRun(us[i:]); n > 0 {
+			i += n
+			continue
+		}
 		state, best, size := 0, uint16(0), 1
 		for j := i; j < len(us); j++ {
 			k, ok := slices.BinarySearch(superKeys[:], uint32(state)<<16|uint32(us[j].op))
@@ -142,6 +146,63 @@ func combine(us []uop) {
 		i += size
 	}
 }
+
+// minRun is the least row of uops that a run is made of: for two, a superinstruction does.
+const minRun = 3
+
+// combineRun makes a run of the uops at the start of us and returns how many it stands for; 0: there is none.
+func combineRun(us []uop) int {
+	first, n := us[0], 0
+	lo, hi := int64(first.disp), int64(first.disp)
+	for ; n < len(us) && us[n].op == first.op; n++ {
+		u := &us[n]
+		switch first.op {
+		case o_push_r:
+			if u.s == RSP*8 {
+				return 0
+			}
+		case o_pop_r:
+			if u.d == RSP*8 {
+				return 0
+			}
+		case o_st_64_B, o_ldz_64_B:
+			if u.m != first.m || first.op == o_ldz_64_B && n > 0 && us[n-1].d == first.m {
+				goto end
+			}
+			a, b := min(lo, int64(u.disp)), max(hi, int64(u.disp))
+			if b-a > 8*maxRunSpan {
+				goto end
+			}
+			lo, hi = a, b
+		default:
+			return 0
+		}
+	}
+end:
+	if n < minRun {
+		return 0
+	}
+	u := &us[0]
+	u.sc = uint8(n)
+	switch first.op {
+	case o_push_r:
+		u.op = o_push_run
+	case o_pop_r:
+		if u.op = o_pop_run; n < len(us) && us[n].op == o_ret {
+			u.op = o_pop_run_ret
+			n++
+		}
+	case o_st_64_B, o_ldz_64_B:
+		u.op, u.imm, u.x = o_st_run, uint64(lo), uint8((hi-lo+7)/8)
+		if first.op == o_ldz_64_B {
+			u.op = o_ld_run
+		}
+	}
+	return n
+}
+
+// maxRunSpan bounds the displacements of a run, in eights.
+const maxRunSpan = 255
 
 func (l *lowering) emit(op uint16, u uop) {
 	u.op, u.idx, u.off, u.n = op, l.idx, l.off, uint8(l.in.Len)

@@ -1,5 +1,11 @@
 package x86
 
+import (
+	"unsafe"
+
+	"kscope/kernel/mem"
+)
+
 // Run executes at most n counted instructions, exactly, and says why it stopped. Shadow text and gates count nothing,
 // and neither the budget nor an interrupt stops the CPU inside them.
 func (c *CPU) Run(n int64) Exit {
@@ -284,6 +290,9 @@ func (c *CPU) transfer(va uint64) {
 // RequestStop makes Run return ExitStop after the current instruction, when that is one that calls Env.
 func (c *CPU) RequestStop() { c.stop = true }
 
+// StopRequested tells whether RequestStop was called since Run last returned for it.
+func (c *CPU) StopRequested() bool { return c.stop }
+
 // SetIRQ says whether the interrupt controller holds an interrupt for this CPU.
 func (c *CPU) SetIRQ(pending bool) { c.irq = pending }
 
@@ -297,8 +306,13 @@ func (c *CPU) InShadow() bool { return c.env.Shadow(c.rip) || c.env.Gate(c.rip) 
 
 // GateReturn returns from a gate with a result, as its ret would; false: the ret faulted and c.Exc says how.
 func (c *CPU) GateReturn(rax uint64) bool {
-	va, ok := c.load(c.r[RSP], 8)
-	if !ok {
+	sp := c.r[RSP]
+	var va uint64
+	if e := &c.tl.R[mem.Index(sp)]; sp-e.VA <= mem.PageSize-8 {
+		va = *(*uint64)(unsafe.Add(e.P, sp-e.VA))
+	} else if v, ok := c.load(sp, 8); ok {
+		va = v
+	} else {
 		return false
 	}
 	c.r[RAX] = rax
@@ -309,9 +323,14 @@ func (c *CPU) GateReturn(rax uint64) bool {
 
 // usesStack reports whether a uop's memory operand is in the stack segment: a bad address is then #SS.
 func usesStack(u *uop) bool {
-	switch u.op {
+	op := u.op
+	if op >= o_push_run {
+		op = firstOps[op-o_push_run] // of the uop that faulted
+	}
+	switch op {
 	case o_push_r, o_push_i, o_pop_r, o_call, o_call_r, o_ret, o_ret_i, o_leave, o_pushw, o_popw, o_pushf, o_popf, o_enter, o_iretq, o_lretq:
 		return true
 	}
-	return (u.m == RSP*8 || u.m == RBP*8) && u.x != slotFS && u.x != slotGS
+	run := u.op == o_st_run || u.op == o_ld_run // x is no index in them
+	return (u.m == RSP*8 || u.m == RBP*8) && (run || u.x != slotFS && u.x != slotGS)
 }

@@ -73,10 +73,12 @@ type block struct {
 	n        int64 // the budget that entering takes; MaxInt64 for sentinels and dead blocks, so that the check fails
 	cost     int64 // counted instructions
 	tva, fva uint64
-	start    uint64
+	start    uint64  // up to here one cache line: what running the block needs
 	entry    *uint64 // counter of entries to the function that starts here
 	code     *code
-	dead     bool // the text was written or the mapping changed: find another
+	pfn      uint64 // of code
+	dead     bool   // the text was written or the mapping changed: find another
+	_        [4]uint64
 }
 
 // The sentinels have no state: which one a block holds says which side to link.

@@ -11077,6 +11077,108 @@ loop:
 			}
 			nb = bl.f
 			goto enter
+		case o_push_run:
+			n := uint64(u.sc)
+			wa := c.r[4] - 8*n
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4096-8*n {
+				goto miss
+			}
+			c.r[4] = wa
+			p := unsafe.Add(we.P, wa-we.VA+8*n-8)
+			for {
+				*(*uint64)(p) = *(*uint64)(unsafe.Add(cp, u.s))
+				n--
+				if n == 0 {
+					break
+				}
+				p = unsafe.Add(p, -8)
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
+		case o_pop_run:
+			n := uint64(u.sc)
+			ra := c.r[4]
+			re := &tl.R[ra>>12&tlbMask]
+			if ra-re.VA > 4096-8*n {
+				goto miss
+			}
+			p := unsafe.Add(re.P, ra-re.VA)
+			c.r[4] = ra + 8*n
+			for {
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(p)
+				n--
+				if n == 0 {
+					break
+				}
+				p = unsafe.Add(p, 8)
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
+
+		case o_pop_run_ret:
+			{
+				n := uint64(u.sc)
+				ra := c.r[4]
+				re := &tl.R[ra>>12&tlbMask]
+				if ra-re.VA > 4096-8*n {
+					goto miss
+				}
+				p := unsafe.Add(re.P, ra-re.VA)
+				c.r[4] = ra + 8*n
+				for {
+					*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(p)
+					n--
+					if n == 0 {
+						break
+					}
+					p = unsafe.Add(p, 8)
+					u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			av := c.r[4]
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4088 {
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			if uint64(int64(v)<<16>>16) != v {
+				goto miss
+			}
+			c.r[4] += 8
+			target = v
+			goto lookup
+		case o_st_run:
+			lo := u.imm
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + lo
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088-8*uint64(u.x) {
+				goto miss
+			}
+			p := unsafe.Add(we.P, wa-we.VA)
+			for n := u.sc; ; {
+				*(*uint64)(unsafe.Add(p, u.disp-lo)) = *(*uint64)(unsafe.Add(cp, u.s))
+				n--
+				if n == 0 {
+					break
+				}
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
+		case o_ld_run:
+			lo := u.imm
+			ra := *(*uint64)(unsafe.Add(cp, u.m)) + lo
+			re := &tl.R[ra>>12&tlbMask]
+			if ra-re.VA > 4088-8*uint64(u.x) {
+				goto miss
+			}
+			p := unsafe.Add(re.P, ra-re.VA)
+			for n := u.sc; ; {
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(p, u.disp-lo))
+				n--
+				if n == 0 {
+					break
+				}
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
 		case o_pop_r_then_pop_r:
 			{
 				av := c.r[4]
@@ -11636,51 +11738,6 @@ loop:
 				b := *(*uint32)(unsafe.Add(cp, u.s))
 				r := a - b
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_pop_r_then_pop_r_then_pop_r_then_pop_r:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
 			}
 
 		case o_mov_rr_64_then_sub_rr_64_N:
@@ -13602,55 +13659,6 @@ loop:
 
 			}
 
-		case o_pop_r_then_pop_r_then_pop_r_then_ret:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
 		case o_lea_64_B_then_mov_rr_64_then_call:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -14456,66 +14464,6 @@ loop:
 				}
 				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_ret:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
 			}
 
 		case o_add_ri_64_F_then_mov_rr_32:
@@ -15507,51 +15455,6 @@ loop:
 
 			}
 
-		case o_push_r_then_push_r_then_push_r_then_push_r:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
 		case o_add_miB_32_F_then_call:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -16350,56 +16253,6 @@ loop:
 				}
 				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
 				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_pop_r_then_pop_r_then_pop_r_then_pop_r_then_jmp:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
 				nb = bl.t
 				goto enter
 			}
@@ -17778,47 +17631,6 @@ loop:
 				b := *(*uint64)(unsafe.Add(cp, u.s))
 				r := a | b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_st_64_B_then_st_64_B_then_st_64_B_then_st_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
 			}
 
 		case o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N:
@@ -21171,37 +20983,6 @@ loop:
 			{
 				nb = bl.t
 				goto enter
-			}
-
-		case o_st_64_B_then_st_64_B_then_st_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
 			}
 
 		case o_push_r_then_mov_rr_32_then_push_r_then_mov_rr_64:

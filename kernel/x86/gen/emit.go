@@ -12,8 +12,9 @@ type op struct {
 	name   string
 	body   func(m mode) string
 	method string
-	ends   bool // a terminator: body leaves the block
-	parts  []op // of a superinstruction
+	ends   bool   // a terminator: body leaves the block
+	parts  []op   // of a superinstruction
+	first  string // of a run: the op whose number it takes, whose slow function serves it
 }
 
 type mode bool
@@ -133,6 +134,10 @@ func (g *gen) slowFile() []byte {
 	for _, o := range g.ops {
 		if o.parts != nil {
 			fmt.Fprintf(&tab, "\ts_%s,\n", o.parts[0].name)
+			continue
+		}
+		if o.first != "" {
+			fmt.Fprintf(&tab, "\ts_%s,\n", o.first)
 			continue
 		}
 		if o.method != "" {

@@ -22,6 +22,7 @@ func (g *gen) table() {
 	g.atomic()
 	g.misc()
 	g.flow()
+	g.runs()
 	for _, s := range slowOnly {
 		g.method(s[0], s[1])
 	}

@@ -13,6 +13,63 @@ func (g *gen) stack() {
 	g.op("leave", func(m mode) string { return load(m, "v", 64, "c.r[5]") + "c.r[4] = c.r[5] + 8\nc.r[5] = v" })
 }
 
+// runs are uops for a row of pushes, of pops, or of 64-bit stores or loads with one base register, as prologues, epilogues and
+// trampolines have them: one dispatch and one probe for all. The first uop of the row takes the number and says in sc how many
+// there are; in stores and loads imm is the lowest displacement and x the span behind it in eights. The others stay as they
+// are: where the probe fails, the row is executed one by one.
+func (g *gen) runs() {
+	const advance = "u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))\n"
+	run := func(name, first string, ends bool, body string) {
+		g.add(op{name: name, first: first, ends: ends, body: func(mode) string { return body }})
+	}
+	pops := `n := uint64(u.sc)
+ra := c.r[4]
+re := &tl.R[ra>>12&tlbMask]
+if ra-re.VA > 4096-8*n { goto miss }
+p := unsafe.Add(re.P, ra-re.VA)
+c.r[4] = ra + 8*n
+for {
+*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(p)
+n--
+if n == 0 { break }
+p = unsafe.Add(p, 8)
+` + advance + "}\n"
+	run("push_run", "push_r", false, `n := uint64(u.sc)
+wa := c.r[4] - 8*n
+we := &tl.W[wa>>12&tlbMask]
+if wa-we.VA > 4096-8*n { goto miss }
+c.r[4] = wa
+p := unsafe.Add(we.P, wa-we.VA+8*n-8)
+for {
+*(*uint64)(p) = *(*uint64)(unsafe.Add(cp, u.s))
+n--
+if n == 0 { break }
+p = unsafe.Add(p, -8)
+`+advance+"}")
+	run("pop_run", "pop_r", false, pops)
+	run("pop_run_ret", "pop_r", true, "{\n"+pops+"}\n"+advance+g.ops[g.index["ret"]].body(fast))
+	run("st_run", "st_64_B", false, `lo := u.imm
+wa := *(*uint64)(unsafe.Add(cp, u.m)) + lo
+we := &tl.W[wa>>12&tlbMask]
+if wa-we.VA > 4088-8*uint64(u.x) { goto miss }
+p := unsafe.Add(we.P, wa-we.VA)
+for n := u.sc;; {
+*(*uint64)(unsafe.Add(p, u.disp-lo)) = *(*uint64)(unsafe.Add(cp, u.s))
+n--
+if n == 0 { break }
+`+advance+"}")
+	run("ld_run", "ldz_64_B", false, `lo := u.imm
+ra := *(*uint64)(unsafe.Add(cp, u.m)) + lo
+re := &tl.R[ra>>12&tlbMask]
+if ra-re.VA > 4088-8*uint64(u.x) { goto miss }
+p := unsafe.Add(re.P, ra-re.VA)
+for n := u.sc;; {
+*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(p, u.disp-lo))
+n--
+if n == 0 { break }
+`+advance+"}")
+}
+
 // atomic forms need no lock: the CPUs of a machine never run at the same time.
 func (g *gen) atomic() {
 	for _, sz := range sizes {

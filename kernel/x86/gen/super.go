@@ -92,6 +92,17 @@ func (g *gen) superTables(b *bytes.Buffer) {
 	for _, e := range edges {
 		fmt.Fprintf(b, "%d,", e.key)
 	}
+	b.WriteString("}\n\n// firstOps are the ops whose number a superinstruction or run took, from firstRun on.\nvar firstOps = [...]uint16{")
+	for _, o := range g.ops[g.index["push_run"]:] {
+		switch {
+		case o.parts != nil:
+			fmt.Fprintf(b, "%d,", g.index[o.parts[0].name])
+		case o.first != "":
+			fmt.Fprintf(b, "%d,", g.index[o.first])
+		default:
+			fmt.Fprintf(b, "%d,", g.index[o.name])
+		}
+	}
 	b.WriteString("}\n\nvar superNext = [...]uint16{")
 	for _, e := range edges {
 		fmt.Fprintf(b, "%d,", e.to)
