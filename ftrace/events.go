@@ -3,6 +3,7 @@ package ftrace
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kscope/ftrace/event"
@@ -325,6 +326,33 @@ func matchBytes(text string) func(s []byte) bool {
 	return func(s []byte) bool { return p.match(string(s)) != p.not }
 }
 
+// filterEnv is what filters may use: later kernels' syntax by features.
+func (t *Tracer) filterEnv() event.FilterEnv {
+	env := event.FilterEnv{Glob: matchBytes}
+	if t.m == nil {
+		return env
+	}
+	if env.CPUs = t.m.Feature(featureFilterCPUs); t.m.Feature(featureFilterFunction) {
+		env.Function = func(text string) (start, end uint64, bad bool) {
+			va, err := strconv.ParseUint(text, 0, 64)
+			if text == "" || text[0] < '0' || text[0] > '9' {
+				var ok bool
+				if va, ok = t.m.Symbols().Lookup(text); !ok {
+					return 0, 0, true
+				}
+			} else if err != nil {
+				return 0, 0, true
+			}
+			s, off := t.m.Symbols().At(va)
+			if s.Name == "" {
+				return 0, 0, true
+			}
+			return va - off, va - off + s.Size, false
+		}
+	}
+	return env
+}
+
 // setFilter is apply_event_filter; h logs the error of a bad one.
 func (u *eventUse) setFilter(now uint64, text string) error {
 	text = strings.TrimSpace(text)
@@ -332,7 +360,7 @@ func (u *eventUse) setFilter(now uint64, text string) error {
 		u.filter, u.text = nil, ""
 		return nil
 	}
-	f, err := event.ParseFilter(u.ev.Format, text, matchBytes)
+	f, err := event.ParseFilter(u.ev.Format, text, u.t.filterEnv())
 	if err != nil {
 		u.filter, u.text = nil, err.Report(text)
 		u.t.LogError(now, "event filter parse error", err.Error(), text, err.Pos)

@@ -161,7 +161,7 @@ func writeSystemFilter(h *Handle, p []byte) (int, error) {
 			u.filter, u.text = nil, ""
 			continue
 		}
-		f, err := event.ParseFilter(ev.Format, text, matchBytes)
+		f, err := event.ParseFilter(ev.Format, text, t.filterEnv())
 		if u.filter, u.text = f, text; err != nil {
 			u.text = bad.Report(text)
 			t.LogError(t.stamp(h.VCPU), "event filter parse error", bad.Msg, text, 0)

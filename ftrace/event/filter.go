@@ -92,15 +92,23 @@ type token struct {
 }
 
 type filterParser struct {
-	f    *Format
-	s    string
-	glob func(pattern string) func(s []byte) bool
+	f *Format
+	s string
+	FilterEnv
 	toks []token
 	at   int
 }
 
-// ParseFilter compiles a filter on events of format f. glob compiles the pattern of the operator ~.
-func ParseFilter(f *Format, text string, glob func(pattern string) func(s []byte) bool) (*Filter, *FilterError) {
+// FilterEnv is what a filter needs of the kernel. The last two are of later kernels than 6.1; without them their syntax is an
+// error, as it is there.
+type FilterEnv struct {
+	Glob     func(pattern string) func(s []byte) bool        // compiles the pattern of the operator ~
+	Function func(text string) (start, end uint64, err bool) // FIELD.function (6.3): the bounds of a function, by name or address
+	CPUs     bool                                            // CPUS{0-3,7} (6.6)
+}
+
+// ParseFilter compiles a filter on events of format f.
+func ParseFilter(f *Format, text string, env FilterEnv) (*Filter, *FilterError) {
 	preds, err := countPreds(text)
 	if err != nil {
 		return nil, err
@@ -108,7 +116,7 @@ func ParseFilter(f *Format, text string, glob func(pattern string) func(s []byte
 	if preds == 0 {
 		return nil, &FilterError{Errno: einval}
 	}
-	p := &filterParser{f: f, s: text, glob: glob}
+	p := &filterParser{f: f, s: text, FilterEnv: env}
 	if err := p.scan(preds); err != nil {
 		return nil, err
 	}
@@ -290,6 +298,10 @@ func (p *filterParser) pred(s string, base int) (eval func(r *Record) bool, n in
 		i += len(".ustring")
 		field.user = true
 	}
+	function := p.Function != nil && strings.HasPrefix(s[i:], ".function")
+	if function {
+		i += len(".function")
+	}
 	i = skipBlanks(s, i)
 	op := ""
 	for _, o := range filterOps {
@@ -303,6 +315,10 @@ func (p *filterParser) pred(s string, base int) (eval func(r *Record) bool, n in
 	}
 	i = skipBlanks(s, i+len(op))
 	switch {
+	case function:
+		return p.functionPred(field, op, s, i, fail)
+	case p.CPUs && strings.HasPrefix(s[i:], "CPUS"):
+		return p.cpusPred(field, op, s, i, fail)
 	case i < len(s) && (s[i] == '\'' || s[i] == '"'):
 		switch {
 		case op != "~" && op != "==" && op != "!=":
@@ -374,7 +390,7 @@ func (p *filterParser) textPred(f filterField, op, want string) func(r *Record) 
 	get := f.text8()
 	switch op {
 	case "~":
-		glob := p.glob(want)
+		glob := p.Glob(want)
 		return func(r *Record) bool { return glob(get(r)) }
 	case "!=":
 		return func(r *Record) bool { return string(get(r)) != want }
@@ -388,7 +404,7 @@ func (p *filterParser) pointerPred(f filterField, op, want string) func(r *Recor
 	num, user := f.reader(), f.user
 	same := func(s []byte) bool { return string(s) == want }
 	if op == "~" {
-		same = p.glob(want)
+		same = p.Glob(want)
 	}
 	return func(r *Record) bool {
 		if r.Str == nil {

@@ -17,6 +17,8 @@ var openatFormat = Format{System: "syscalls", Name: "sys_enter_openat", ID: 654,
 	{"int", "__syscall_nr", 8, 4, true}, {"int", "dfd", 16, 8, false}, {"const char *", "filename", 24, 8, false},
 	{"int", "flags", 32, 8, false}, {"umode_t", "mode", 40, 8, false}}}
 
+var env = FilterEnv{Glob: glob}
+
 func glob(pattern string) func(s []byte) bool {
 	return func(s []byte) bool {
 		ok, _ := path.Match(pattern, string(s))
@@ -49,7 +51,7 @@ func TestFilterTruth(t *testing.T) {
 			continue
 		}
 		got, errno := "", ""
-		if x, err := ParseFilter(f, text, glob); err != nil {
+		if x, err := ParseFilter(f, text, env); err != nil {
 			got, errno = err.Report(text), errnos[err.Errno]
 		} else {
 			got = x.Text
@@ -81,7 +83,7 @@ func TestFilterMatch(t *testing.T) {
 		"!(prev_pid == 7)": false, "!prev_pid == 8": true, "(prev_pid == 1 || prev_pid == 7) && !(prev_prio > 200)": true,
 		"prev_pid == 1 && prev_pid == 2 || prev_pid == 7": true, "common_pid == 7 && common_type == 314": true, "prev_pid == 4294967303": true,
 	} {
-		f, err := ParseFilter(&switchFormat, text, glob)
+		f, err := ParseFilter(&switchFormat, text, env)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		} else if f.Match(r) != want {
@@ -96,7 +98,7 @@ func FuzzFilter(f *testing.F) {
 	}
 	d := make([]byte, 64)
 	f.Fuzz(func(t *testing.T, s string) {
-		if x, err := ParseFilter(&switchFormat, s, glob); err == nil {
+		if x, err := ParseFilter(&switchFormat, s, env); err == nil {
 			x.Match(&Record{Data: d})
 		} else {
 			err.Report(s)
@@ -105,7 +107,7 @@ func FuzzFilter(f *testing.F) {
 }
 
 func BenchmarkFilter(b *testing.B) {
-	f, err := ParseFilter(&switchFormat, `prev_pid != 0 && next_comm == "bash"`, glob)
+	f, err := ParseFilter(&switchFormat, `prev_pid != 0 && next_comm == "bash"`, env)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -118,6 +120,41 @@ func BenchmarkFilter(b *testing.B) {
 	for b.Loop() {
 		if !f.Match(r) {
 			b.Fatal("no match")
+		}
+	}
+}
+
+// TestLaterFilters: .function and CPUS{} with the features that they are, and the errors that they are without.
+func TestLaterFilters(t *testing.T) {
+	f := &Format{System: "kmem", Name: "kfree", ID: 400, Fields: []Field{{"unsigned long", "call_site", 8, 8, false}, {"int", "target_cpu", 16, 4, true}}}
+	later := FilterEnv{Glob: glob, CPUs: true, Function: func(text string) (uint64, uint64, bool) {
+		return 0x1000, 0x1100, text != "kfree" && text != "0x1010"
+	}}
+	d := make([]byte, 24)
+	d[8], d[9], d[16] = 0x80, 0x10, 3
+	r := &Record{Data: d, CPU: 2}
+	for text, want := range map[string]bool{
+		"call_site.function == kfree": true, "call_site.function != kfree": false, "call_site.function == 0x1010 && CPU == 2": true,
+		"CPU & CPUS{0-2}": true, "CPU & CPUS{0,1,3}": false, "CPU == CPUS{2}": true, "CPU != CPUS{2}": false, "CPU == CPUS{1-2}": false,
+		"target_cpu & CPUS{3,7}": true, "target_cpu & CPUS{0-2}": false, "CPU & CPUS{2} && call_site.function == kfree": true,
+	} {
+		x, err := ParseFilter(f, text, later)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if x.Match(r) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+		if _, err := ParseFilter(f, text, env); err == nil {
+			t.Errorf("%q: fine without the feature", text)
+		}
+	}
+	for text, want := range map[string]string{
+		"target_cpu.function == kfree": errFieldOp, "call_site.function > kfree": errInvalidOp, "call_site.function == nosuch": errNoFunction,
+		"CPU & CPUS0": errBraceOpen, "CPU & CPUS{0": errBraceClose, "CPU > CPUS{0}": errFieldOp, "CPU & CPUS{x}": errBadInt,
+		"CPU & CPUS{64}": errBadInt, "COMM & CPUS{0}": errFieldOp, "CPU & CPUS{3-1}": errBadInt,
+	} {
+		if _, err := ParseFilter(f, text, later); err == nil || err.Msg != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 }
