@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,8 @@ type options struct {
 	maxSteps uint64
 	eval     string
 	echo     bool
+	format   string // of what scripts print; "": text
+	dryRun   bool
 	color    string // "auto", "always" or "never"
 	update   lang.Update
 	filter   *regexp.Regexp
@@ -104,6 +107,14 @@ func newFlags(o *options) *flag.FlagSet {
 	})
 	f.IntVar(&o.seeds, "seeds", 0, "test: each golden must end alike with the seeds 0 to `N`-1")
 	f.IntVar(&o.jobs, "j", 0, "test: `N` goldens at once (default: all processors)")
+	f.Func("format", "run, -e: `FORMAT` of what scripts print: text, json (one document) or ndjson (an object a line)", func(s string) error {
+		if !slices.Contains(lang.Formats(), s) {
+			return fmt.Errorf("want one of %q", lang.Formats())
+		}
+		o.format = s
+		return nil
+	})
+	f.BoolVar(&o.dryRun, "dry-run", false, "run: list what the script arms before it first runs the machine, and end")
 	f.BoolVar(&o.json, "json", false, "test: one JSON object per golden")
 	f.BoolVar(&o.verbose, "v", false, "list: show prototypes and fields")
 	f.BoolVar(&o.html, "html", false, "doc: write HTML instead of Markdown")

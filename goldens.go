@@ -163,7 +163,7 @@ func (p *program) command(c *lang.Command) int {
 		return lang.ExitUsage
 	}
 	for i, file := range opts.files {
-		if !filepath.IsAbs(file) {
+		if !filepath.IsAbs(file) && !strings.HasPrefix(file, "@std//") {
 			opts.files[i] = filepath.Join(c.Dir, file)
 		}
 	}

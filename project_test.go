@@ -38,8 +38,8 @@ var lattice = map[string][]string{
 	"lang/conform":     {},
 	// builtins takes its rows, errors and hints from lang, which knows no kernel.
 	"builtins": {"kernel/user", "kernel/user/sh", "ftrace", "ftrace/export", "kprobe", "lang", "lang/agg"},
-	".":        {"builtins", "lang", "lang/conform", "go.starlark.net"},
-	"scripts":  {"builtins", "lang"},
+	".":        {"builtins", "lang", "scripts", "lang/conform", "go.starlark.net"},
+	"scripts":  {},
 }
 
 // testOnly are imports that only the tests of a package need.
@@ -49,6 +49,7 @@ var testOnly = map[string][]string{
 	"kernel":       {"kernel/user"},
 	"ftrace":       {"kernel/user"},
 	"kprobe":       {"kernel/user"},
+	"scripts":      {"builtins", "lang"},
 }
 
 // below tells whether name is below one of the packages in may.

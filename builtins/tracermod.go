@@ -3,6 +3,7 @@ package builtins
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // tracerMethods are the rows of module tracer.
-func tracerMethods() []method { return append(tracerBase(), ringMethods()...) }
+func tracerMethods() []method { return slices.Concat(tracerBase(), tracerMore(), ringMethods()) }
 
 func tracerBase() []method {
 	return []method{

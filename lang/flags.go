@@ -166,7 +166,11 @@ func (h *Host) flagHelp(w io.Writer, f *syntax.File, path string) {
 	}
 	fmt.Fprintf(w, "usage: kscope run %s [-- flags]\n", h.display(path))
 	for _, fl := range h.flags {
-		fmt.Fprintf(w, "  --%-18s %s (default %s)\n", fl.name+"="+strings.ToUpper(fl.kind), fl.doc, fl.def)
+		def := ""
+		if fl.def != "" {
+			def = " (default " + fl.def + ")"
+		}
+		fmt.Fprintf(w, "  --%-18s %s%s\n", fl.name+"="+strings.ToUpper(fl.kind), fl.doc, def)
 	}
 }
 

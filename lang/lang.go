@@ -243,7 +243,11 @@ func (h *Host) Run(path string, errw io.Writer) int {
 func (h *Host) execFile(path string) (starlark.StringDict, error) {
 	src, err := h.readSource(path)
 	if err != nil {
-		return nil, readError(path, err)
+		e := readError(path, err)
+		if os.IsNotExist(err) {
+			e.Hint = DidYouMean(filepath.Base(path), h.siblings(path))
+		}
+		return nil, e
 	}
 	return h.execSource(path, src)
 }
@@ -359,7 +363,7 @@ func (h *Host) remember(name string, src []byte) {
 }
 
 // readError says why a script cannot be read, without an operation's name ("open") in front.
-func readError(path string, err error) error {
+func readError(path string, err error) *Error {
 	if pe, ok := err.(*os.PathError); ok {
 		err = pe.Err
 	}

@@ -100,7 +100,7 @@ func (h *Host) load(t *starlark.Thread, name string) (starlark.StringDict, error
 	}
 	src, err := h.readSource(path)
 	if err != nil {
-		e := readError(name, err).(*Error)
+		e := readError(name, err)
 		e.Msg, e.At, e.Hint = "load: "+e.Msg, name, DidYouMean(filepath.Base(path), h.siblings(path))
 		return nil, e
 	}

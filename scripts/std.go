@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-//go:embed all:tools
+//go:embed tools/*.star
 var files embed.FS
 
 // Std is the library: load("@std//funclatency.star", "funclatency").

@@ -105,8 +105,13 @@ func (a *Agg) slot(key starlark.Tuple) (int, error) {
 	return i, nil
 }
 
-// Add adds a value to a key's cell.
+// Add adds a value to a key's cell. A key of one part that is a tuple has its parts: a.add(v, (x, y)) is a.add(v, x, y).
 func (a *Agg) Add(v int64, key starlark.Tuple) error {
+	if len(key) == 1 {
+		if t, ok := key[0].(starlark.Tuple); ok {
+			key = t
+		}
+	}
 	i, err := a.slot(key)
 	if err == nil {
 		a.cells.add(i, v)
