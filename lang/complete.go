@@ -70,7 +70,9 @@ func lookup(path string, globals starlark.StringDict) starlark.HasAttrs {
 // suffix is "(" after a function's name, so that Tab goes on where typing would.
 func (h *Host) suffix(obj starlark.HasAttrs, name string) string {
 	if m, ok := obj.(*Module); ok {
-		if m.rows[name].Fn != nil {
+		if r := m.rows[name]; r.Fn != nil && strings.HasPrefix(r.Sig, "()") {
+			return "()" // nothing to type between them
+		} else if r.Fn != nil {
 			return "("
 		}
 		return ""

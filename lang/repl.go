@@ -187,8 +187,8 @@ func (s *Session) statement() (string, error) {
 		}
 		open := scanOpen(src)
 		inBlock := open.quote == "" && len(open.opens) == 0 && !open.joined
-		if inBlock && strings.TrimSpace(line) == "" {
-			break
+		if strings.TrimSpace(line) == "" && (inBlock || s.Tty && len(open.quote) != 3) {
+			break // on a terminal an empty line also leaves an open bracket: the parser says what is missing
 		}
 		if inBlock && !continues(line) {
 			s.pending = append([]string{line}, s.pending...)

@@ -98,6 +98,11 @@ func TestSessionOnATerminal(t *testing.T) {
 	term.typ("\x10\x10\r") // up, up: the whole definition again
 	term.wait(t, joint)
 	term.wait(t, ">>> ")
+	term.typ("f(\r")
+	term.wait(t, "... ")
+	term.typ("\r") // an empty line leaves an open bracket
+	term.wait(t, "error: got end of file")
+	term.wait(t, ">>> ")
 	term.typ("f(2)\r")
 	term.wait(t, "\n45\n")
 	term.typ("\x04")
@@ -105,7 +110,7 @@ func TestSessionOnATerminal(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	data, err := os.ReadFile(hist)
-	want := "6 * 7\ndef f(x):" + joint + "    return x + _\nf(1)\ndef f(x):" + joint + "    return x + _\nf(2)\n"
+	want := "6 * 7\ndef f(x):" + joint + "    return x + _\nf(1)\ndef f(x):" + joint + "    return x + _\nf(\nf(2)\n"
 	if err != nil || string(data) != want {
 		t.Errorf("history: %v\n%s", err, Diff(want, string(data)))
 	}
