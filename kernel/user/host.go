@@ -303,9 +303,12 @@ func loadStub(raw []byte) (*stub, error) {
 	s := &stub{fresh: f.Entry + vmcallLen}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_W != 0 {
-			s.scratch, s.size = p.Vaddr, p.Memsz
+			s.scratch, s.size = p.Vaddr, p.Memsz&^4095 // behind it is the set of caught signals
 		}
 	}
+	// stub.lds: the handler and its restorer stand 512 bytes into the page of code.
+	s.handler = f.Entry&^4095 + 0x200
+	s.restorer = s.handler + 32
 	if s.size < 64<<10 {
 		return nil, fmt.Errorf("user stub: read-write area of %d bytes: at least 64 KiB needed", s.size)
 	}

@@ -350,9 +350,9 @@ func tee(c *cmd) int {
 		case 'a':
 			flags = oWronly | oCreat | oAppend
 		case 'i':
-			c.s.ignoreSignal(sigInt)
+			c.s.Signal(sigInt, Ignore)
 		case 'p':
-			c.s.ignoreSignal(sigPipe)
+			c.s.Signal(sigPipe, Ignore)
 		}
 	}
 	type output struct {

@@ -31,6 +31,9 @@ type request struct {
 // noCall as a request's nr makes no system call: the stub comes back at once, with the work charged and every interrupt taken.
 const noCall = -1
 
+// takeSignals as a request's nr takes the set of caught signals out of the stub: its result.
+const takeSignals = -2
+
 type chunk struct {
 	addr uint64
 	data []byte
@@ -281,6 +284,9 @@ func (p *Proc) result(c cpu) response {
 		return response{}
 	}
 	r := response{ret: int64(c.Reg(x86.RAX))}
+	if p.req.nr == takeSignals {
+		return r
+	}
 	if r.ret < 0 && r.ret >= -4095 {
 		return r
 	}
@@ -306,6 +312,11 @@ func (p *Proc) issue(c cpu) {
 		c.SetReg(x86.RDI, 0)
 		c.SetReg(x86.RSI, 0)
 		c.SetReg(x86.R15, 1)
+		p.phase = phaseCall
+		return
+	}
+	if p.req.nr == takeSignals {
+		c.SetReg(x86.R15, 2)
 		p.phase = phaseCall
 		return
 	}
@@ -335,6 +346,8 @@ func (p *Proc) issue(c cpu) {
 type stub struct {
 	fresh         uint64 // RIP at the first vmcall of an execve
 	scratch, size uint64 // the read-write area
+	handler       uint64 // of signals that the program catches: it adds them to a set (see Sys.Caught)
+	restorer      uint64 // where a handler returns to: rt_sigreturn
 }
 
 // stackInfo is what execve left on the user stack (see create_elf_tables in fs/binfmt_elf.c).

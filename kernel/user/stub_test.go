@@ -25,6 +25,10 @@ func TestStub(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newStubMachine(t, raw)
+	// mov $15,%eax; syscall, where the kernel is told that handlers return to
+	if code := make([]byte, 7); m.cpu.Read(st.restorer, code) != nil || string(code) != "\xb8\x0f\x00\x00\x00\x0f\x05" {
+		t.Errorf("at the restorer stands % x", code)
+	}
 	o := newFakeOS("")
 	task := o.task()
 	task.m = m

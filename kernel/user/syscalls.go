@@ -61,7 +61,7 @@ func Syscalls() []Syscall { return slices.Clone(syscallTable[:]) }
 
 var syscallTable = [...]Syscall{
 	{"read", 0}, {"write", 1}, {"open", 2}, {"close", 3}, {"stat", 4}, {"fstat", 5}, {"lstat", 6}, {"poll", 7}, {"lseek", 8},
-	{"mmap", 9}, {"mprotect", 10}, {"munmap", 11}, {"brk", 12}, {"rt_sigaction", 13}, {"rt_sigprocmask", 14}, {"ioctl", 16},
+	{"mmap", 9}, {"mprotect", 10}, {"munmap", 11}, {"brk", 12}, {"rt_sigaction", 13}, {"rt_sigprocmask", 14}, {"rt_sigreturn", 15}, {"ioctl", 16},
 	{"pread64", 17}, {"pwrite64", 18}, {"readv", 19}, {"writev", 20}, {"access", 21}, {"pipe", 22}, {"sched_yield", 24},
 	{"dup", 32}, {"dup2", 33}, {"pause", 34}, {"nanosleep", 35}, {"setitimer", 38}, {"getpid", 39}, {"sendfile", 40},
 	{"socket", 41}, {"clone", 56},
@@ -70,9 +70,10 @@ var syscallTable = [...]Syscall{
 	{"rename", 82}, {"mkdir", 83}, {"rmdir", 84}, {"creat", 85}, {"link", 86}, {"unlink", 87}, {"symlink", 88},
 	{"readlink", 89}, {"chmod", 90}, {"fchmod", 91}, {"chown", 92}, {"umask", 95}, {"gettimeofday", 96}, {"sysinfo", 99},
 	{"times", 100}, {"syslog", 103}, {"getuid", 102}, {"getgid", 104}, {"geteuid", 107}, {"getegid", 108}, {"setpgid", 109}, {"getppid", 110},
-	{"getpgrp", 111}, {"setsid", 112}, {"getpgid", 121}, {"getsid", 124}, {"rt_sigpending", 127}, {"mknod", 133},
-	{"statfs", 137}, {"fstatfs", 138}, {"getpriority", 140}, {"setpriority", 141}, {"sched_getparam", 143},
-	{"sched_setscheduler", 144}, {"sched_getscheduler", 145}, {"prctl", 157}, {"arch_prctl", 158}, {"chroot", 161}, {"sync", 162}, {"mount", 165},
+	{"getpgrp", 111}, {"setsid", 112}, {"getpgid", 121}, {"getsid", 124}, {"rt_sigpending", 127}, {"rt_sigsuspend", 130}, {"sigaltstack", 131}, {"mknod", 133},
+	{"statfs", 137}, {"fstatfs", 138}, {"getpriority", 140}, {"setpriority", 141}, {"sched_setparam", 142}, {"sched_getparam", 143},
+	{"sched_setscheduler", 144}, {"sched_getscheduler", 145}, {"sched_get_priority_max", 146}, {"sched_get_priority_min", 147},
+	{"sched_rr_get_interval", 148}, {"alarm", 37}, {"prctl", 157}, {"arch_prctl", 158}, {"chroot", 161}, {"sync", 162}, {"mount", 165},
 	{"umount2", 166}, {"reboot", 169}, {"sethostname", 170}, {"init_module", 175}, {"delete_module", 176}, {"gettid", 186}, {"tkill", 200}, {"time", 201}, {"futex", 202},
 	{"sched_setaffinity", 203}, {"sched_getaffinity", 204}, {"getdents64", 217}, {"set_tid_address", 218},
 	{"clock_gettime", 228}, {"clock_getres", 229}, {"clock_nanosleep", 230}, {"exit_group", 231}, {"tgkill", 234},

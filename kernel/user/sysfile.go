@@ -70,11 +70,29 @@ func (s *Sys) Uname() (f [6]string, e kernel.Errno) {
 	return f, e
 }
 
-// ignoreSignal sets a signal to SIG_IGN (rt_sigaction with struct sigaction of the kernel).
-func (s *Sys) ignoreSignal(sig int) kernel.Errno {
-	const sigIgn = 1
-	act := make([]byte, 32)
-	binary.LittleEndian.PutUint64(act, sigIgn)
+// Caught takes the signals that have come since the last call and that Catch was called for: bit n-1 is signal n. It makes no
+// system call: the stub's handler, which the kernel calls on a frame of its own, has noted them.
+func (s *Sys) Caught() uint64 { return uint64(s.do(&request{nr: takeSignals}).ret) }
+
+// Disposition says what a signal does.
+type Disposition uint64
+
+const (
+	Default Disposition = iota // what the kernel does by default
+	Ignore                     // nothing
+	Catch                      // interrupts a waiting call with EINTR and is noted; see Caught
+)
+
+// Signal sets what a signal does (rt_sigaction).
+func (s *Sys) Signal(sig int, d Disposition) kernel.Errno {
+	const saRestorer = 0x04000000
+	act := make([]byte, 32) // handler, flags, restorer, mask
+	binary.LittleEndian.PutUint64(act, uint64(d))
+	if d == Catch {
+		binary.LittleEndian.PutUint64(act, s.p.stub.handler)
+		binary.LittleEndian.PutUint64(act[8:], saRestorer)
+		binary.LittleEndian.PutUint64(act[16:], s.p.stub.restorer)
+	}
 	return s.do1("rt_sigaction", sig, act, nil, 8)
 }
 

@@ -192,7 +192,9 @@ struct task_struct {
 	sigset_t blocked;
 	struct sigpending pending;
 	struct kernel_siginfo last_siginfo;	/* of the signal taken last */
-	unsigned long caught;			/* signals taken with a handler, until the program asks */
+	sigset_t saved_sigmask;			/* to be blocked again when a signal has been looked for (sigsuspend, ppoll) */
+	bool restore_sigmask;
+	unsigned long sas_ss_sp, sas_ss_size;	/* sigaltstack() */
 	int link_count, total_link_count;
 	void *nameidata;
 	u64 clock_floor;			/* no CPU may run this task before this time; see sched_clock_sync() */
@@ -348,6 +350,5 @@ void force_sig(int sig);
 void recalc_sigpending(void);
 void exit_signals(struct task_struct *tsk);
 void zap_other_threads(struct task_struct *p);
-bool get_signal(int *signr);
 void arch_do_signal_or_restart(struct pt_regs *regs);
 void sched_clock_sync(struct task_struct *p);

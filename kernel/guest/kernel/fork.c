@@ -6,6 +6,7 @@
 #include "fdtable.h"
 #include "fs_struct.h"
 #include "truth.h"
+#include "futex.h"
 
 enum hrtimer_restart it_real_fn(struct hrtimer *timer);
 int copy_thread(struct task_struct *p, const struct kernel_clone_args *args);
@@ -247,8 +248,11 @@ static void complete_vfork_done(struct task_struct *tsk)
 static noinline void mm_release(struct task_struct *tsk, struct mm_struct *mm)
 {
 	if (tsk->clear_child_tid) {
-		if (atomic_read(&mm->mm_users) > 1)
+		/* Whoever joins the thread waits for this word; not when the process dies by a signal. */
+		if (!(tsk->signal->flags & SIGNAL_GROUP_EXIT) && atomic_read(&mm->mm_users) > 1) {
 			put_user(0, tsk->clear_child_tid);
+			do_futex((u32 *)tsk->clear_child_tid, FUTEX_WAKE, 1, NULL, NULL, 0, 0);
+		}
 		tsk->clear_child_tid = NULL;
 	}
 	if (tsk->vfork_done)
@@ -370,6 +374,9 @@ static void init_task_fields(struct task_struct *p, struct kernel_clone_args *ar
 	p->pending.signal.sig[0] = 0;
 	INIT_LIST_HEAD(&p->pending.list);
 	p->rss_delta = 0;
+	p->restore_sigmask = false;
+	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)	/* a thread has no alternate signal stack yet */
+		p->sas_ss_sp = p->sas_ss_size = 0;
 	p->utime = p->stime = 0;
 	p->exit_state = p->exit_code = 0;
 	p->pagefault_disabled = 0;

@@ -1,8 +1,9 @@
 /*
- * Signals, minimal (kernel/signal.c): pending sets, default actions, and handlers only as "caught": a caught signal
- * interrupts a sleep with EINTR and is then taken by the program with rt_sigpending + a fetch (there is no user frame).
+ * Signals (kernel/signal.c): pending sets, default actions, stopping and continuing; handlers run by the frame that
+ * arch/signal.c makes. No queueing of several signals of one number (real-time signals).
  */
 #include "entry.h"
+#include "signal.h"
 #include "syscalls.h"
 #include "uaccess.h"
 #include "mm.h"
@@ -54,14 +55,34 @@ static void signal_wake_up_state(struct task_struct *t, unsigned int state)
 	}
 }
 
+/* A thread that is on its way out takes no more signals: another of its group that can, or NULL. */
+static struct task_struct *another_thread(struct task_struct *p)
+{
+	struct task_struct *t;
+
+	if (!(p->group_leader->flags & PF_EXITING))
+		return p->group_leader;
+	list_for_each_entry(t, &p->group_leader->thread_group, thread_group) {
+		if (!(t->flags & PF_EXITING))
+			return t;
+	}
+	return NULL;
+}
+
 static noinline void complete_signal(int sig, struct task_struct *p, bool group)
 {
-	struct task_struct *t = p;
+	struct task_struct *t;
 
+	if (p->flags & PF_EXITING) {
+		p = another_thread(p);
+		if (!p)
+			return;
+	}
 	if (sig == SIGKILL || (p->sighand->action[sig - 1].sa_handler == SIG_DFL && !(p->signal->flags & SIGNAL_GROUP_EXIT) &&
 			       !(sigmask(sig) & SIG_KERNEL_STOP_MASK) && !(p->blocked.sig[0] & sigmask(sig)))) {
 		p->signal->flags |= SIGNAL_GROUP_EXIT;
 		p->signal->group_exit_code = sig;
+		t = p->group_leader;
 		t->pending.signal.sig[0] |= sigmask(SIGKILL);
 		signal_wake_up_state(t, TASK_WAKEKILL);
 		list_for_each_entry(t, &p->group_leader->thread_group, thread_group) {
@@ -235,9 +256,13 @@ void force_sig(int sig)
 	unsigned long flags;
 
 	spin_lock_irqsave(&t->sighand->siglock, flags);
-	t->sighand->action[sig - 1].sa_handler = SIG_DFL;
-	t->blocked.sig[0] &= ~sigmask(sig);
-	t->signal->flags &= ~SIGNAL_UNKILLABLE;
+	if (t->blocked.sig[0] & sigmask(sig) || t->sighand->action[sig - 1].sa_handler == SIG_IGN) {
+		t->sighand->action[sig - 1].sa_handler = SIG_DFL;
+		t->blocked.sig[0] &= ~sigmask(sig);
+		recalc_sigpending();
+	}
+	if (t->sighand->action[sig - 1].sa_handler == SIG_DFL)
+		t->signal->flags &= ~SIGNAL_UNKILLABLE;
 	__send_signal_locked(sig, SEND_SIG_PRIV, t, false);
 	spin_unlock_irqrestore(&t->sighand->siglock, flags);
 }
@@ -354,6 +379,7 @@ static noinline int dequeue_signal(struct task_struct *tsk)
 		return 0;
 	sig = set & sigmask(SIGKILL) ? SIGKILL : (int)__ffs(set) + 1;
 	from->signal.sig[0] &= ~sigmask(sig);
+	current->last_siginfo = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_USER };	/* when its story was not kept */
 	collect_signal(sig, from);
 	return sig;
 }
@@ -387,7 +413,7 @@ static noinline void do_signal_stop(int signr)
 }
 
 /* Takes signals until one has a handler (true), or none is left. A fatal one does not return. */
-bool get_signal(int *signr)
+bool get_signal(struct ksignal *ksig)
 {
 	struct sighand_struct *sighand = current->sighand;
 
@@ -419,13 +445,17 @@ bool get_signal(int *signr)
 			do_signal_stop(sig);
 			continue;
 		}
+		ksig->ka = *ka;
+		ksig->info = current->last_siginfo;
+		if (sig && ka->sa_flags & SA_RESETHAND && ka->sa_handler != SIG_IGN)
+			ka->sa_handler = SIG_DFL;
 		spin_unlock_irq(&sighand->siglock);
 		if (!sig)
 			return false;
-		if (ka->sa_handler == SIG_IGN)
+		if (ksig->ka.sa_handler == SIG_IGN)
 			continue;
-		if (ka->sa_handler != SIG_DFL) {
-			*signr = sig;
+		if (ksig->ka.sa_handler != SIG_DFL) {
+			ksig->sig = sig;
 			return true;
 		}
 		if (sigmask(sig) & SIG_KERNEL_IGNORE_MASK)
@@ -435,29 +465,38 @@ bool get_signal(int *signr)
 	}
 }
 
-/* The stub's programs poll for the signals that they catch. */
-static DEFINE_SPINLOCK(caught_lock);
-
-void arch_do_signal_or_restart(struct pt_regs *regs)
+/* What pause, sigsuspend and handlers change; a signal that is unblocked comes before the return to user mode. */
+void set_current_blocked(sigset_t *newset)
 {
-	int signr;
-	bool caught = get_signal(&signr);
+	newset->sig[0] &= ~UNBLOCKABLE;
+	spin_lock_irq(&current->sighand->siglock);
+	current->blocked = *newset;
+	recalc_sigpending();
+	spin_unlock_irq(&current->sighand->siglock);
+}
 
-	if (caught) {
-		spin_lock(&caught_lock);
-		current->caught |= sigmask(signr);
-		spin_unlock(&caught_lock);
-	}
-	if ((long)regs->orig_ax < 0)
-		return;
-	switch ((long)regs->ax) {
-	case -ERESTARTNOHAND: case -ERESTARTSYS: case -ERESTARTNOINTR: case -ERESTART_RESTARTBLOCK:
-		if (caught && (long)regs->ax != -ERESTARTNOINTR) {
-			regs->ax = -EINTR;
-		} else {
-			regs->ax = regs->orig_ax;
-			regs->ip -= 2;		/* the syscall instruction again */
+static noinline void signal_delivered(struct ksignal *ksig)
+{
+	sigset_t blocked = { { current->blocked.sig[0] | ksig->ka.sa_mask.sig[0] } };
+
+	current->restore_sigmask = false;
+	if (!(ksig->ka.sa_flags & SA_NODEFER))
+		blocked.sig[0] |= sigmask(ksig->sig);
+	set_current_blocked(&blocked);
+}
+
+void signal_setup_done(int failed, struct ksignal *ksig)
+{
+	if (failed) {
+		/* A handler of SIGSEGV that cannot be called would fault for ever. */
+		if (ksig->sig == SIGSEGV) {
+			spin_lock_irq(&current->sighand->siglock);
+			current->sighand->action[SIGSEGV - 1].sa_handler = SIG_DFL;
+			spin_unlock_irq(&current->sighand->siglock);
 		}
+		force_sig(SIGSEGV);
+	} else {
+		signal_delivered(ksig);
 	}
 }
 
@@ -565,17 +604,33 @@ SYSCALL_DEFINE4(rt_sigprocmask, int, how, unsigned long *, nset, unsigned long *
 	return oset && put_user(old, oset) ? -EFAULT : 0;
 }
 
-/* The caught signals since the last call, as a set: what a handler would have been called for. */
 SYSCALL_DEFINE2(rt_sigpending, unsigned long *, uset, size_t, size)
 {
 	unsigned long set;
 
-	spin_lock(&caught_lock);
-	set = current->caught;
-	current->caught = 0;
-	spin_unlock(&caught_lock);
-	set |= (current->pending.signal.sig[0] | current->signal->shared_pending.signal.sig[0]) & current->blocked.sig[0];
-	return put_user(set, uset);
+	if (size > sizeof(sigset_t))
+		return -EINVAL;
+	set = (current->pending.signal.sig[0] | current->signal->shared_pending.signal.sig[0]) & current->blocked.sig[0];
+	return copy_to_user(uset, &set, size) ? -EFAULT : 0;
+}
+
+/* Blocks another set until a signal has come and its handler has run. */
+SYSCALL_DEFINE2(rt_sigsuspend, unsigned long *, unewset, size_t, size)
+{
+	sigset_t newset;
+
+	if (size != sizeof(sigset_t))
+		return -EINVAL;
+	if (get_user(newset.sig[0], unewset))
+		return -EFAULT;
+	current->saved_sigmask = current->blocked;
+	set_current_blocked(&newset);
+	while (!signal_pending(current)) {
+		__set_current_state(TASK_INTERRUPTIBLE);
+		schedule();
+	}
+	current->restore_sigmask = true;
+	return -ERESTARTNOHAND;
 }
 
 SYSCALL_DEFINE0(pause)

@@ -17,8 +17,8 @@
 // A child of fork works on a clone of the Shell that is made before the fork, for Go variables are shared between the
 // coroutines of one machine (see user.Sys.Fork).
 //
-// Signals reach a program only as EINTR and a set to fetch (rt_sigpending): traps are run between commands. There is no job
-// control: no stopped jobs, no fg and bg.
+// A signal that is caught interrupts a call with EINTR, and the stub's handler notes it (user.Sys.Caught): traps are run
+// between commands. There is no job control: no stopped jobs, no fg and bg.
 //
 // testdata/snippets.txt holds rows that bash 5.2 and this shell answer with the same bytes. Known differences:
 //   - the parser takes an expression as a whole, so $((1 $op 2)) is a syntax error, and so are ${a[two words]} without

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 )
 
 // job is what X & has started.
@@ -76,8 +77,8 @@ func (sh *Shell) background(st *syntax.Stmt) int {
 // detach keeps Ctrl-C from a job: it ignores the signal, or, in an interactive shell, is in a process group of its own.
 func (sh *Shell) detach() {
 	if !sh.interactive {
-		sh.sigaction(sigINT, sigIgn)
-		sh.sigaction(sigQUIT, sigIgn)
+		sh.sigaction(sigINT, user.Ignore)
+		sh.sigaction(sigQUIT, user.Ignore)
 		return
 	}
 	const sysSetpgid = 109

@@ -313,7 +313,7 @@ func (sh *Shell) runInput() int {
 	if sh.interactive {
 		const sysSetsid = 112
 		sh.s.Call(sysSetsid) // Ctrl-C is for this shell and its children
-		sh.sigaction(sigINT, sigFetch)
+		sh.sigaction(sigINT, user.Catch)
 		if sh.vars["PS1"] == nil {
 			sh.set("PS1", `\s-\v\$ `)
 		}

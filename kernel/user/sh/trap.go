@@ -1,7 +1,6 @@
 package sh
 
 import (
-	"encoding/binary"
 	"maps"
 	"math/bits"
 	"slices"
@@ -110,42 +109,31 @@ func trapName(n int) string {
 	return "SIG" + signalName(n)
 }
 
-// Dispositions of rt_sigaction. A stub program has no handlers: any other address only makes the signal one to fetch.
-const (
-	sigDfl   = 0
-	sigIgn   = 1
-	sigFetch = 2
-)
-
-func (sh *Shell) sigaction(sig int, what uint64) {
-	act := make([]byte, 32)
-	binary.LittleEndian.PutUint64(act, what)
-	sh.s.CallNamed("rt_sigaction", sig, act, nil, 8)
-}
+func (sh *Shell) sigaction(sig int, what user.Disposition) { sh.s.Signal(sig, what) }
 
 // dropTraps makes the signals that a parent catches default again: a child has none of its traps. What is ignored stays so.
 func (sh *Shell) dropTraps() {
+	if sh.caught {
+		sh.s.Caught() // what the parent's handler noted is in the memory that the child was born with
+	}
 	for _, n := range slices.Sorted(maps.Keys(sh.traps)) {
 		if n > 0 && sh.traps[n] == "" {
 			continue
 		}
 		if n > 0 {
-			sh.sigaction(n, sigDfl)
+			sh.sigaction(n, user.Default)
 		}
 		delete(sh.traps, n)
 	}
 	sh.caught, sh.trapping, sh.pending = false, false, 0
 	if sh.interactive {
-		sh.sigaction(sigINT, sigDfl)
+		sh.sigaction(sigINT, user.Default)
 	}
 }
 
 // poll fetches the signals that have come.
 func (sh *Shell) poll() {
-	_, out, err := sh.s.CallNamed("rt_sigpending", user.Out(8), 8)
-	if err == nil && len(out) == 1 {
-		sh.pending |= binary.LittleEndian.Uint64(out[0])
-	}
+	sh.pending |= sh.s.Caught()
 }
 
 // firstPending is a fetched signal that has a trap.
@@ -247,13 +235,13 @@ func trapBuiltin(sh *Shell, argv []string) int {
 }
 
 func (sh *Shell) setTrap(n int, action string, reset bool) {
-	what := uint64(sigFetch)
+	what := user.Catch
 	switch {
 	case reset:
-		what = sigDfl
+		what = user.Default
 		delete(sh.traps, n)
 	case action == "":
-		what = sigIgn
+		what = user.Ignore
 		sh.traps[n] = ""
 	default:
 		sh.traps[n] = action

@@ -1,0 +1,196 @@
+package user
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"kscope/kernel"
+)
+
+// spawn runs fn as a guest program and returns what it printed by its print function.
+func spawn(t *testing.T, cfg kernel.Config, fn func(s *Sys, print func(string, ...any))) string {
+	t.Helper()
+	m, h := boot(t, cfg)
+	var out strings.Builder
+	pid, err := h.Spawn(Program{Name: "prog", Main: func(s *Sys, _ []string) int {
+		fn(s, func(format string, args ...any) {
+			if !s.Replaying() {
+				fmt.Fprintf(&out, format+"\n", args...)
+			}
+		})
+		return 0
+	}}, nil, kernel.Streams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Wait(pid); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func (s *Sys) setPolicy(policy, prio int) kernel.Errno {
+	return s.do1("sched_setscheduler", 0, policy, binary.LittleEndian.AppendUint32(nil, uint32(prio)))
+}
+
+const (
+	schedOther = 0
+	schedFIFO  = 1
+	schedRR    = 2
+)
+
+// On one CPU the most urgent task runs first, whatever the order of their start. Both of priority 5 come down from 90, and
+// who comes down stands before its new equals (see __sched_setscheduler).
+func TestRealTimeOrder(t *testing.T) {
+	for seed := range uint64(4) {
+		got := spawn(t, kernel.Config{CPUs: 1, Seed: seed}, func(s *Sys, print func(string, ...any)) {
+			s.setPolicy(schedFIFO, 90) // nothing else runs while the children are made
+			for _, c := range []struct {
+				name         string
+				policy, prio int
+			}{{"other", schedOther, 0}, {"low", schedFIFO, 5}, {"high", schedFIFO, 50}, {"low2", schedFIFO, 5}, {"mid", schedRR, 20}} {
+				s.Fork(func(s *Sys) int {
+					s.setPolicy(c.policy, c.prio)
+					s.Work(400_000)
+					print("%s", c.name)
+					return 0
+				})
+			}
+			for range 5 {
+				s.Wait4(-1, 0)
+			}
+		})
+		if want := "high\nmid\nlow2\nlow\nother\n"; got != want {
+			t.Errorf("seed %d: %q, want %q", seed, got, want)
+		}
+	}
+}
+
+// SCHED_RR takes turns, SCHED_FIFO does not. A slice is 20 ms here.
+func TestRoundRobin(t *testing.T) {
+	for policy, want := range map[int]bool{schedRR: true, schedFIFO: false} {
+		turns := 0
+		spawn(t, kernel.Config{CPUs: 1, Seed: 7}, func(s *Sys, print func(string, ...any)) {
+			fd, _ := s.Open("/proc/sys/kernel/sched_rr_timeslice_ms", 1, 0)
+			s.Write(fd, []byte("20\n"))
+			s.setPolicy(schedFIFO, 90)
+			last := ""
+			for _, name := range []string{"a", "b"} {
+				s.Fork(func(s *Sys) int {
+					s.setPolicy(policy, 5)
+					for range 600 {
+						s.Work(1_000_000)
+						s.Getpid()
+						if !s.Replaying() && last != name {
+							last = name
+							turns++
+						}
+					}
+					return 0
+				})
+			}
+			s.Wait4(-1, 0)
+			s.Wait4(-1, 0)
+		})
+		if got := turns > 2; got != want {
+			t.Errorf("policy %d: %d turns", policy, turns)
+		}
+	}
+}
+
+// A real-time task that loops leaves the others a share of each period, and the kernel's log says so.
+func TestRealTimeThrottling(t *testing.T) {
+	got := spawn(t, kernel.Config{CPUs: 1, Seed: 3}, func(s *Sys, print func(string, ...any)) {
+		for file, text := range map[string]string{"sched_rt_runtime_us": "10000", "sched_rt_period_us": "20000"} {
+			fd, _ := s.Open("/proc/sys/kernel/"+file, 1, 0)
+			if _, e := s.Write(fd, []byte(text)); e != 0 {
+				print("%s: %v", file, e)
+			}
+			s.Close(fd)
+		}
+		pid, _ := s.Fork(func(s *Sys) int {
+			s.setPolicy(schedFIFO, 50)
+			for {
+				s.Work(1 << 20)
+				s.Getpid()
+			}
+		})
+		s.do1("nanosleep", append(make([]byte, 8), binary.LittleEndian.AppendUint64(nil, 200e6)...), nil)
+		print("alive")
+		s.do1("kill", pid, 9)
+		s.Wait4(pid, 0)
+		fd, _ := s.Open("/dev/kmsg", 0x800, 0)
+		for {
+			line, e := s.Read(fd, 4096)
+			if e != 0 {
+				break
+			}
+			if _, text, ok := strings.Cut(string(line), ";"); ok && strings.Contains(text, "throttling") {
+				print("%s", strings.TrimSpace(text))
+			}
+		}
+	})
+	if want := "alive\nsched: RT throttling activated\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A nice value is a share: 1024 to 335 is three to one (sched_prio_to_weight).
+func TestNiceShares(t *testing.T) {
+	var done [2]int
+	spawn(t, kernel.Config{CPUs: 1, Seed: 2}, func(s *Sys, print func(string, ...any)) {
+		var pids []int
+		for i, nice := range []int{0, 5} {
+			pid, _ := s.Fork(func(s *Sys) int {
+				s.do1("setpriority", 0, 0, nice)
+				for {
+					s.Work(100_000)
+					s.Getpid()
+					if !s.Replaying() {
+						done[i]++
+					}
+				}
+			})
+			pids = append(pids, pid)
+		}
+		s.do1("nanosleep", append(make([]byte, 8), binary.LittleEndian.AppendUint64(nil, 900e6)...), nil)
+		for _, pid := range pids {
+			s.do1("kill", pid, 9)
+			s.Wait4(pid, 0)
+		}
+	})
+	if r := float64(done[0]) / float64(done[1]); r < 2.4 || r > 3.8 {
+		t.Errorf("%d to %d: %.2f, want 3.06", done[0], done[1], r)
+	}
+}
+
+// A running task is moved by its CPU's stopper; one that may run nowhere is refused.
+func TestMoveRunningTask(t *testing.T) {
+	got := spawn(t, kernel.Config{CPUs: 3, Seed: 4}, func(s *Sys, print func(string, ...any)) {
+		pid, _ := s.Fork(func(s *Sys) int {
+			for {
+				s.Work(50_000)
+				s.Getpid()
+			}
+		})
+		for _, cpu := range []int{0, 2, 1, 0} {
+			mask := make([]byte, 8)
+			mask[0] = 1 << cpu
+			e := s.do1("sched_setaffinity", pid, 8, mask)
+			s.do1("nanosleep", append(make([]byte, 8), binary.LittleEndian.AppendUint64(nil, 5e6)...), nil)
+			fd, _ := s.Open(fmt.Sprintf("/proc/%d/stat", pid), 0, 0)
+			text, _ := s.Read(fd, 1000)
+			s.Close(fd)
+			_, rest, _ := strings.Cut(string(text), ") ")
+			print("%v on %s", e == 0, strings.Fields(rest)[36])
+		}
+		print("%v", s.do1("sched_setaffinity", pid, 8, make([]byte, 8)))
+		s.do1("kill", pid, 9)
+		s.Wait4(pid, 0)
+	})
+	if want := "true on 0\ntrue on 2\ntrue on 1\ntrue on 0\ninvalid argument\n"; !strings.EqualFold(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
