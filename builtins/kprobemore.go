@@ -21,6 +21,8 @@ func moreKprobeMethods() []method {
 				"error that kprobe.event would give."},
 		{name: "optimization", sig: "(on = None) -> bool", fn: kprobeOptimization,
 			doc: "Whether probes become jumps, sysctl debug.kprobes-optimization; with on, switches it."},
+		{name: "guard", sig: "(on = None) -> bool", fn: kprobeGuard,
+			doc: "Whether hits within a handler are only counted (nmissed), as on Linux. guard(False) is a lesson: handlers in guest code that\ncome to their own probe then call themselves until the stack is full."},
 		{name: "jprobe", sig: "(*args)", fn: kprobeJprobe, doc: "Gone from Linux since 4.15: says what to use instead."},
 	}
 }
@@ -28,6 +30,21 @@ func moreKprobeMethods() []method {
 func kprobeJprobe(c *call) (starlark.Value, error) {
 	return nil, &lang.Error{Msg: c.name + ": jprobes are gone from Linux since 4.15", Code: "ENOSYS",
 		Hint: "kprobe.attach(\"f\", pre = fn) with ctx.arg(n) or ctx.args.name, or kprobe.event(\"p:f f a=$arg1\")"}
+}
+
+func kprobeGuard(c *call) (starlark.Value, error) {
+	var on starlark.Value
+	if err := c.unpack("on?", &on); err != nil {
+		return nil, err
+	}
+	k, err := c.kprobes()
+	if err != nil {
+		return nil, err
+	}
+	if on != nil && on != starlark.None {
+		k.NoGuard = !bool(on.Truth())
+	}
+	return starlark.Bool(!k.NoGuard), nil
 }
 
 func kprobeOptimization(c *call) (starlark.Value, error) {

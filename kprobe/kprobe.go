@@ -62,6 +62,9 @@ type Kprobes struct {
 	pcs        map[uint64]bool // see standing
 	pcsAt      uint64
 
+	// NoGuard runs handlers within handlers: the lesson of the seed's recursion hazard.
+	NoGuard bool
+
 	// Test knob: hits of a probe that waits for its jump are stepped.
 	stepWaiting bool
 

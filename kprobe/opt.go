@@ -487,7 +487,7 @@ func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
 	if k.stopped(c, s) {
 		return 0
 	}
-	if k.busy[c.ID] {
+	if k.running(c) {
 		s.miss()
 		return 0
 	}

@@ -84,7 +84,7 @@ func (k *Kprobes) int3Hit(c *kernel.VCPU, s *site) bool {
 	*st = step{site: s, tf: c.CPU.Flags()&x86.FlagTF != 0}
 	switch {
 	case k.stopped(c, s):
-	case k.busy[c.ID]:
+	case k.running(c):
 		st.nested = true
 		s.miss()
 	case s.guest():
@@ -163,6 +163,9 @@ func (k *Kprobes) stopped(c *kernel.VCPU, s *site) bool {
 	k.halts[c.ID] = halt{}
 	return same
 }
+
+// running says whether a handler runs on the CPU: its hits are only counted (kprobe_running).
+func (k *Kprobes) running(c *kernel.VCPU) bool { return k.busy[c.ID] && !k.NoGuard }
 
 // miss counts a hit within a handler.
 func (s *site) miss() {
@@ -285,7 +288,7 @@ func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
 		return
 	}
 	c.Charge(costFtrace)
-	if k.busy[c.ID] {
+	if k.running(c) {
 		s.miss()
 		return
 	}

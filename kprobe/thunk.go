@@ -76,6 +76,13 @@ func (k *Kprobes) enterThunk(c *kernel.VCPU, t thunk) {
 	k.busy[c.ID] = true
 	c.CPU.SetFlags(t.flags &^ (x86.FlagIF | x86.FlagTF))
 	if t.via == viaFtrace {
+		sp := c.CPU.Reg(x86.RSP) - 16
+		if x, err := c.CPU.U64(sp); err != nil || c.CPU.PutU64(sp, x) != nil {
+			c.KeepRIP() // the stack is full: the first push of the handlers' code faults, as without kscope
+			c.CPU.SetReg(x86.RSP, sp)
+			c.CPU.SetRIP(k.symbol("kprobe_dispatch"))
+			return
+		}
 		c.CallThen(k.symbol("kprobe_dispatch"), "", t.mem)
 		return
 	}

@@ -20,6 +20,10 @@ static unsigned int refuse;
 module_param(refuse, uint, 0444);
 MODULE_PARM_DESC(refuse, "follow only each second call");
 
+static bool loud;
+module_param(loud, bool, 0444);
+MODULE_PARM_DESC(loud, "the handler prints: with symbol=_printk it hits its own probe");
+
 static unsigned long pre_hits, post_hits, entries, returns, bad;
 static struct kprobe kp, missing = { .symbol_name = "no_such_function" };
 static struct kretprobe rp;
@@ -34,6 +38,8 @@ static int pre(struct kprobe *p, struct pt_regs *regs)
 	if (p != &kp || regs->ip != (unsigned long)kp.addr + 1 || !irqs_disabled())
 		bad++;
 	pre_hits++;
+	if (loud)
+		pr_info("kprobe_test: %s calls %s\n", current->comm, symbol);
 	return 0;
 }
 
