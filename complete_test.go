@@ -60,7 +60,11 @@ func TestCompletion(t *testing.T) {
 		{"kernel.boot(overhead = \"no", "none", "model"},
 		{"kernel.load_module(\"kscope_t", "kscope_test", "vfs"},
 	} {
+		before, _ := h.Value("(kernel.now, kernel.state_hash())")
 		got, _ := h.Complete(c.before, globals)
+		if after, _ := h.Value("(kernel.now, kernel.state_hash())"); after.String() != before.String() {
+			t.Errorf("%s: Tab moved the machine from %s to %s", c.before, before, after)
+		}
 		all := "\n" + strings.Join(got, "\n") + "\n"
 		if !strings.Contains(all, "\n"+c.want+"\n") || strings.Contains(all, "\n"+c.not+"\n") {
 			t.Errorf("%s: %.300q", c.before, got)

@@ -117,16 +117,12 @@ func (g *Guest) paths(prefix string) []string {
 		return []string{"/"}
 	}
 	var names []string
-	_ = g.guard(func() error {
-		entries, err := g.M.ListDir(dir)
-		for _, e := range entries {
-			if e.Type == dtDir {
-				e.Name += "/"
-			}
-			names = append(names, dir+e.Name)
+	for _, e := range g.look(dir) {
+		if e.Type == dtDir {
+			e.Name += "/"
 		}
-		return err
-	})
+		names = append(names, dir+e.Name)
+	}
 	return names
 }
 

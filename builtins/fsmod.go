@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 	"kscope/lang"
 )
 
@@ -31,14 +32,25 @@ func (g *Guest) names(dir string) []string {
 		return nil
 	}
 	var names []string
-	_ = g.guard(func() error {
-		entries, err := g.M.ListDir(dir)
-		for _, e := range entries {
-			names = append(names, e.Name)
-		}
-		return err
-	})
+	for _, e := range g.look(dir) {
+		names = append(names, e.Name)
+	}
 	return names
+}
+
+// look lists a directory in a copy of the machine: Tab and a hint must not move the machine itself.
+func (g *Guest) look(dir string) []kernel.DirEntry {
+	m := g.M.Copy()
+	if users, ok := kernel.PartOf[*user.Host](m); ok {
+		defer users.Close()
+	}
+	outer := g.env.running.Swap(m)
+	defer g.env.running.Store(outer)
+	entries, err := m.ListDir(dir)
+	if err != nil {
+		return nil
+	}
+	return entries
 }
 
 // fileError points at the path and offers the names beside it.

@@ -35,7 +35,11 @@ func (h *Host) showHelp(w io.Writer, x starlark.Value) error {
 		return h.helpName(w, x.Name())
 	case *starlark.Function:
 		fmt.Fprintf(w, "%s\n", signature(x))
-		for _, line := range strings.Split(strings.TrimSpace(x.Doc()), "\n") {
+		doc := strings.TrimSpace(x.Doc())
+		if doc == "" {
+			doc = "no docstring"
+		}
+		for _, line := range strings.Split(doc, "\n") {
 			fmt.Fprintf(w, "%s\n", strings.TrimRight("    "+strings.TrimSpace(line), " "))
 		}
 		return nil
