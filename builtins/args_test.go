@@ -53,14 +53,15 @@ func TestAnyArguments(t *testing.T) {
 	if testing.Short() {
 		calls = 5
 	}
-	objects := map[string]string{"Task": "kernel.task(1)", "Obj": `kernel.var("init_task").tasks`, "Machine": "kernel.fork()", "Regexp": `re("x")`}
+	objects := map[string]string{"Task": "kernel.task(1)", "Obj": `kernel.var("init_task").tasks`, "Machine": "kernel.fork()", "Regexp": `re("x")`,
+		"Agg": `agg.hist("h")`, "On": `on("interval:ms:1", print)`, "Event": `event.get("sched:sched_switch")`, "Probe": `kprobe.attach("vfs_read")`}
 	rows := lang.New(lang.Config{Tables: New(Config{}).Tables()}).Rows()
 	for _, r := range rows {
 		typ, name, _ := strings.Cut(r.Name, ".")
 		target := r.Name
 		if obj := objects[typ]; obj != "" {
 			target = obj + "." + name
-		} else if r.Name == "demo" || r.Name == "time" || r.Name == "flag.args" {
+		} else if r.Name == "demo" || r.Name == "tour" || r.Name == "time" || r.Name == "flag.args" {
 			continue
 		}
 		e := New(Config{Boot: bootForTest(&snaps), Defaults: kernel.Config{CPUs: 2}, Stdout: io.Discard})
