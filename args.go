@@ -18,26 +18,27 @@ import (
 
 // options are what the command line says.
 type options struct {
-	command  string   // "run", "test", "help", or "" for a session or -e
-	files    []string // the script, the goldens' directories, or the file of -i
-	args     []string // the script's own, behind --
-	machine  kernel.Config
-	maxSteps uint64
-	eval     string
-	echo     bool
-	format   string // of what scripts print; "": text
-	dryRun   bool
-	color    string // "auto", "always" or "never"
-	update   lang.Update
-	filter   *regexp.Regexp
-	seeds    int
-	jobs     int
-	json     bool
-	spec     string // of list
-	verbose  bool
-	html     bool
-	junit    string
-	given    map[string]bool // the flags that were given
+	command   string   // "run", "test", "help", or "" for a session or -e
+	files     []string // the script, the goldens' directories, or the file of -i
+	args      []string // the script's own, behind --
+	machine   kernel.Config
+	maxSteps  uint64
+	maxMemory uint64
+	eval      string
+	echo      bool
+	format    string // of what scripts print; "": text
+	dryRun    bool
+	color     string // "auto", "always" or "never"
+	update    lang.Update
+	filter    *regexp.Regexp
+	seeds     int
+	jobs      int
+	json      bool
+	spec      string // of list
+	verbose   bool
+	html      bool
+	junit     string
+	given     map[string]bool // the flags that were given
 }
 
 // commands are the subcommands with their usage.
@@ -87,6 +88,7 @@ func newFlags(o *options) *flag.FlagSet {
 	})
 	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
 	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
+	f.Var((*size)(&o.maxMemory), "max-memory", "stop Starlark when the program has more than `SIZE` of memory (0: never)")
 	f.StringVar(&o.eval, "e", "", "evaluate `EXPR` and print its value")
 	f.Func("i", "run `FILE`, then start a session with its globals", func(s string) error {
 		o.files = append(o.files, s)

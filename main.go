@@ -102,6 +102,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		Interrupt: env.Interrupt,
 		Now:       env.Now,
 		MaxSteps:  p.opts.maxSteps,
+		MaxMemory: p.opts.maxMemory,
 		Args:      p.opts.args,
 		Dir:       dir,
 		Seeds:     p.seeds,

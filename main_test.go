@@ -47,6 +47,7 @@ func TestCommandLine(t *testing.T) {
 		{args: "-e kernel.write('default_idle',b'\\x0f\\x0b'),kernel.exec('sleep',['1'])", status: 4,
 			err: "error: kernel.exec: the guest panicked\nKernel panic - not syncing: Attempted to kill the idle task!\n"},
 		{args: "--max-steps=1000 -e [n*m~for~n~in~range(99)~for~m~in~range(99)]", status: 5, err: "error: more than 1000 steps (--max-steps)\n"},
+		{args: "--max-memory=64M -e [str(n)*1000~for~n~in~range(9999999)]", status: 5, err: "error: more than 64 MiB of memory (--max-memory)\n"},
 		{stdin: "1 + 1\nboom\n_", status: 1, out: "2\nerror: undefined: boom\n  boom\n  ^\n  hint: did you mean bool?\n2\n"},
 		{args: "--echo", stdin: "for i in [1]:\n  print(i)\nx = 2\nx", out: ">>> for i in [1]:\n...   print(i)\n... x = 2\n1\n>>> x\n2\n"},
 		{args: "-i " + script, stdin: "1", status: 1, out: "[]\nerror: fail: no\n"},

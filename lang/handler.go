@@ -56,13 +56,10 @@ func (x *Handler) renew() {
 		t.Cancel(fmt.Sprintf("more than %d steps in one call of a handler", handlerSteps))
 		return
 	}
-	if x.h.cfg.MaxSteps != 0 {
-		if n = min(n, lease, x.h.left); n == 0 {
-			x.h.limited = true
-			t.Cancel(fmt.Sprintf("more than %d steps (--max-steps)", x.h.cfg.MaxSteps))
+	if x.h.budgeted() {
+		if n = x.h.take(t, min(n, lease)); n == 0 {
 			return
 		}
-		x.h.left -= n
 	}
 	x.lease = t.Steps + n
 	t.SetMaxExecutionSteps(x.lease)

@@ -53,6 +53,7 @@ type Config struct {
 	Tables    []Table              // the modules and functions, beyond the ones that lang brings itself
 	Now       func() time.Time     // the virtual wall clock behind time.now()
 	MaxSteps  uint64               // Starlark steps that all threads together may take; 0 means no limit
+	MaxMemory uint64               // bytes that the program's heap may have, guests included; 0 means no limit
 	Args      []string             // the script's own arguments (flag.args)
 	Strings   func(Place) []string // completes inside quotes; may be nil
 	Interrupt func() bool          // stops what the modules run and tells whether anything ran; called from any goroutine
