@@ -14,6 +14,14 @@ var snaps kernel.Snapshots
 // boot gives a fork of a booted machine with kprobes.
 func boot(tb testing.TB, cfg kernel.Config) *Kprobes {
 	tb.Helper()
+	k := bootOpen(tb, cfg)
+	k.closing(tb)
+	return k
+}
+
+// bootOpen is boot for whoever closes the machine's programs himself.
+func bootOpen(tb testing.TB, cfg kernel.Config) *Kprobes {
+	tb.Helper()
 	cfg.Initrd = user.Initrd()
 	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
 		if _, err := user.New(m); err != nil {
@@ -32,7 +40,6 @@ func boot(tb testing.TB, cfg kernel.Config) *Kprobes {
 	if !ok {
 		tb.Fatal("the kprobes did not follow the fork")
 	}
-	k.closing(tb)
 	return k
 }
 

@@ -63,6 +63,9 @@ func (p *Probe) Unoptimized() string {
 
 // Registered says whether the probe still is in place.
 func (p *Probe) Registered() bool {
+	if p.k == nil {
+		return false
+	}
 	s := p.k.sites[p.Addr]
 	return s != nil && slices.Contains(s.probes, p)
 }
