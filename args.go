@@ -37,6 +37,7 @@ type options struct {
 	spec      string // of list
 	verbose   bool
 	html      bool
+	output    string // of record
 	junit     string
 	given     map[string]bool // the flags that were given
 }
@@ -49,6 +50,8 @@ var commands = [...]struct{ name, args, doc string }{
 	{"image", "export FILE", "write the guest image, for --image: FILE.gz compressed"},
 	{"list", "['kprobe:vfs_*'] [-v]", "what a spec of on() matches; -v shows prototypes and fields"},
 	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
+	{"record", "[-o trace.dat] f.star|f.sh", "run a script, then write the trace for trace-cmd and KernelShark"},
+	{"report", "trace.dat", "print a trace.dat as trace-cmd report does"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"help", "", "show this text"},
 }
@@ -120,6 +123,7 @@ func newFlags(o *options) *flag.FlagSet {
 	f.BoolVar(&o.json, "json", false, "test: one JSON object per golden")
 	f.BoolVar(&o.verbose, "v", false, "list: show prototypes and fields")
 	f.BoolVar(&o.html, "html", false, "doc: write HTML instead of Markdown")
+	f.StringVar(&o.output, "o", "trace.dat", "record: the `FILE` to write")
 	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
 }
@@ -206,9 +210,13 @@ func (o *options) check(words []string) error {
 	case "help":
 		return nil
 	case "sh":
-	case "run":
+	case "run", "record":
 		if len(words) != 1 {
-			return fmt.Errorf("run: want one script, got %d; its own arguments go behind --", len(words))
+			return fmt.Errorf("%s: want one script, got %d; its own arguments go behind --", o.command, len(words))
+		}
+	case "report":
+		if len(words) != 1 {
+			return fmt.Errorf("report: want one trace.dat, got %d files", len(words))
 		}
 	case "test":
 		if len(words) == 0 {

@@ -167,6 +167,9 @@ func (p *program) command(c *lang.Command) int {
 			opts.files[i] = filepath.Join(c.Dir, file)
 		}
 	}
+	if !filepath.IsAbs(opts.output) {
+		opts.output = filepath.Join(c.Dir, opts.output)
+	}
 	stdin, err := stdinOf(c.Stdin)
 	if err != nil {
 		fmt.Fprintf(&c.Stderr, "kscope: %v\n", err)

@@ -55,6 +55,10 @@ func (p *program) dispatch() int {
 		return p.test()
 	case "image":
 		return p.exportImage()
+	case "record":
+		return p.record()
+	case "report":
+		return p.report()
 	case "list":
 		return p.list()
 	case "doc":
