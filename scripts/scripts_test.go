@@ -125,6 +125,9 @@ var shown = []struct {
 	{regexp.MustCompile("(?s)```\n\\$ cat scripts/quickstart.star\n.*?```\n"), []struct{ prompt, file string }{
 		{"$ cat scripts/quickstart.star\n", "quickstart.star"}, {"$ go run . run scripts/quickstart.star\n", "quickstart.out"},
 	}},
+	{regexp.MustCompile("(?s)```\n\\$ cat scripts/latency.star\n.*?```\n"), []struct{ prompt, file string }{
+		{"$ cat scripts/latency.star\n", "latency.star"}, {"$ go run . run scripts/latency.star\n", "latency.out"},
+	}},
 	{regexp.MustCompile("(?s)```\n>>> .*?```\n"), []struct{ prompt, file string }{{"", "tour.out"}}},
 }
 
