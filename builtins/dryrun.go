@@ -2,6 +2,8 @@ package builtins
 
 import (
 	"fmt"
+	"sort"
+	"strconv"
 	"strings"
 
 	"kscope/kprobe"
@@ -54,9 +56,15 @@ func (g *Guest) armed() string {
 		for _, e := range k.Events() {
 			fmt.Fprintf(&b, "kprobe_event:%s\n", e.Text())
 		}
+		var lines []string
 		for _, line := range nonEmptyLines(k.List()) {
-			fmt.Fprintf(&b, "kprobes/list:%s\n", strings.Join(strings.Fields(line), " "))
+			addr, rest, _ := strings.Cut(line, " ")
+			if n, err := strconv.ParseUint(addr, 16, 64); err == nil && g.spots[spotKey{n, false}] == nil && g.spots[spotKey{n, true}] == nil {
+				lines = append(lines, "kprobes/list:"+strings.Join(strings.Fields(rest), " ")+"\n")
+			}
 		}
+		sort.Strings(lines) // by name: the list's own order hangs on addresses
+		b.WriteString(strings.Join(lines, ""))
 	}
 	return b.String()
 }

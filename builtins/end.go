@@ -21,10 +21,24 @@ func (e *Env) end() error {
 	if err := e.aggs.PrintAll(e.host.Stdout()); err != nil {
 		return err
 	}
-	if e.guest != nil {
+	if e.guest != nil && len(e.hooks) > 0 {
 		e.guest.missed()
+		e.guest.overran()
 	}
 	return nil
+}
+
+// overran says what the rings lost, in one line, with the knob that helps.
+func (g *Guest) overran() {
+	var overrun, dropped uint64
+	for cpu := range g.M.NumCPU() {
+		s := g.T.Stats(cpu)
+		overrun += s.Overrun
+		dropped += s.Dropped
+	}
+	if overrun+dropped > 0 {
+		fmt.Fprintf(g.env.host.Stdout(), "lost: %d records overwritten, %d dropped (buffer_size_kb)\n", overrun, dropped)
+	}
 }
 
 // missed says what the probes of on() did not see: one line, with the cause, when there is something to say.
