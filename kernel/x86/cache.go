@@ -241,6 +241,9 @@ func (c *CPU) codePage(va uint64) (*codePage, bool) {
 		return nil, false
 	}
 	*e = itlbEntry{tag, c.cache.page(pfn), flags&mem.G == 0}
+	if e.local {
+		c.itlbLocal.add(itlbIndex(va))
+	}
 	return e.page, true
 }
 
@@ -301,9 +304,10 @@ func (c *CPU) find(b *block, target uint64) *block {
 		c.rip, c.cur = target, nil
 		return nil
 	}
-	c.jc[(target^target>>12)&jcMask] = jcEntry{target ^ c.jkey, nb}
+	i := (target ^ target>>12) & jcMask
+	c.jc[i] = jcEntry{target ^ c.jkey, nb}
 	if c.itlb[itlbIndex(target)].local {
-		c.jcLocal = true
+		c.jcLocal.add(i)
 	}
 	return nb
 }

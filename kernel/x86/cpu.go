@@ -4,7 +4,7 @@ import "kscope/kernel/mem"
 
 const (
 	tlbMask = mem.TLBSize - 1
-	jcSize  = 1024
+	jcSize  = 2048
 	jcMask  = jcSize - 1
 
 	// userKey marks user-mode entries of the jump cache; no canonical address has bit 62 alone flipped.
@@ -62,7 +62,8 @@ type CPU struct {
 	rep1   bool // rep string operations do one iteration only: TF is set
 	pendDB bool // a single-step trap is due before the next instruction
 
-	jcLocal bool // jc has targets in pages that are not global
+	jcLocal   places // entries of jc whose target is in a page that is not global
+	itlbLocal places // entries of itlb that are not global
 	jc      [jcSize]jcEntry
 	itlb    [itlbSize]itlbEntry
 	tlb     [2]mem.TLB // of CPL 0 to 2, and of CPL 3
@@ -203,20 +204,62 @@ func (c *CPU) switchSpace(cr3 uint64) {
 	}
 	c.tlb[0].FlushLocal()
 	c.tlb[1].FlushLocal()
-	for i := range c.itlb {
-		if c.itlb[i].local {
-			c.itlb[i] = itlbEntry{tag: 1}
+	for i := range c.itlbLocal.over(itlbSize) {
+		if e := &c.itlb[i]; e.local {
+			e.tag, e.local = 1, false // the pointer stays: storing one would cost a write barrier
 		}
 	}
-	if c.jcLocal {
+	if c.jcLocal.n > placesMax {
 		c.flushJumps()
+	}
+	for i := range c.jcLocal.over(0) {
+		c.jc[i].tag = jcEmpty
+	}
+	c.jcLocal.n = 0
+	c.itlbLocal.n = 0
+}
+
+// jcEmpty is no address: bits 62 and 61 differ from bit 63.
+const jcEmpty = 1<<61 | 1
+
+// places are entries of a table that are to be dropped at the next write to cr3; a process rarely has more between two.
+type places struct {
+	n  int // more than placesMax: there were more than at holds
+	at [placesMax]uint16
+}
+
+const placesMax = 64
+
+func (p *places) add(i uint64) {
+	if p.n < placesMax {
+		p.at[p.n] = uint16(i)
+	}
+	p.n = min(p.n+1, placesMax+1)
+}
+
+// over yields the places, or all of a table of size entries when they are too many to be known.
+func (p *places) over(size int) func(yield func(i uint16) bool) {
+	return func(yield func(i uint16) bool) {
+		if p.n > placesMax {
+			for i := range size {
+				if !yield(uint16(i)) {
+					return
+				}
+			}
+			return
+		}
+		for _, i := range p.at[:p.n] {
+			if !yield(i) {
+				return
+			}
+		}
 	}
 }
 
 func (c *CPU) flushJumps() {
-	c.jcLocal = false
+	c.jcLocal.n = 0
 	for i := range c.jc {
-		c.jc[i].tag = 1<<61 | 1
+		c.jc[i].tag = jcEmpty
 	}
 }
 

@@ -31,6 +31,9109 @@ enter:
 loop:
 	for {
 		switch u.op {
+		case o_ldz_64_B:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4088 {
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_mov_rr_64:
+			*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+		case o_mov_ri_64:
+			*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+		case o_call:
+			v := u.imm
+			wa := c.r[4] - 8
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+			c.r[4] -= 8
+			nb = bl.t
+			goto enter
+		case o_ret:
+			av := c.r[4]
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4088 {
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			if uint64(int64(v)<<16>>16) != v {
+				goto miss
+			}
+			c.r[4] += 8
+			target = v
+			goto lookup
+		case o_nop:
+
+		case o_st_64_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+		case o_mov_rr_32:
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+		case o_ldz_32_B:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4092 {
+				goto miss
+			}
+			v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_jmp:
+			nb = bl.t
+			goto enter
+		case o_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_jtest_rr_64_e:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_lea_64_B:
+			*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+		case o_st_32_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = *(*uint32)(unsafe.Add(cp, u.s))
+
+		case o_jcmp_rr_64_b:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a < b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldz_64_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_jtest_rr_32_e:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_sub_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_mov_rr_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_pop_run_ret:
+			{
+				n := uint64(u.sc)
+				ra := c.r[4]
+				re := &tl.R[ra>>12&tlbMask]
+				if ra-re.VA > 4096-8*n {
+					goto miss
+				}
+				p := unsafe.Add(re.P, ra-re.VA)
+				c.r[4] = ra + 8*n
+				for {
+					*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(p)
+					n--
+					if n == 0 {
+						break
+					}
+					p = unsafe.Add(p, 8)
+					u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			av := c.r[4]
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4088 {
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			if uint64(int64(v)<<16>>16) != v {
+				goto miss
+			}
+			c.r[4] += 8
+			target = v
+			goto lookup
+		case o_add_ri_64_F_then_mov_rr_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_and_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a & b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_ldz_64_B_then_mov_rr_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_nop_then_sub_ri_64_F:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_sti_64_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+		case o_xor_rr_32_F_then_ret:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_push_r:
+			v := *(*uint64)(unsafe.Add(cp, u.s))
+			wa := c.r[4] - 8
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+			c.r[4] -= 8
+		case o_add_rr_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_sti_32_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+		case o_ldz_64_B_then_jtest_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_rr_64_e:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jtest_rr_64_ne:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcc_e:
+			t := c.fa == 0
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_nop_then_ldz_64_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_64_B_then_lea_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_sti_8_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4095 {
+				goto miss
+			}
+			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
+
+		case o_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rr_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_nop_then_ldz_32_B_then_jtest_rr_32_e:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_xor_rr_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a ^ b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_add_ri_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_nop_then_push_r_then_mov_rr_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_shl_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a << (n & 63)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_ldz_64_B_then_jtest_ri_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sub_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a - b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_jtest_miB_8_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_lea_64_X:
+			*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+		case o_pop_run:
+			n := uint64(u.sc)
+			ra := c.r[4]
+			re := &tl.R[ra>>12&tlbMask]
+			if ra-re.VA > 4096-8*n {
+				goto miss
+			}
+			p := unsafe.Add(re.P, ra-re.VA)
+			c.r[4] = ra + 8*n
+			for {
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(p)
+				n--
+				if n == 0 {
+					break
+				}
+				p = unsafe.Add(p, 8)
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
+
+		case o_jtest_rr_32_ne:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_st_64_B_then_st_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_ldz_64_X:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4088 {
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_jtest_miB_8_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_ri_64_F_then_jmp:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_jtest_rr_8_e:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := *(*uint8)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcc_ne:
+			t := c.fa != 0
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_ri_64_N_then_jcmp_rr_64_e:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_dec_m_32_B_then_jcc_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_rr_64_ae:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmp_rr_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+
+		case o_pop_r:
+			av := c.r[4]
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4088 {
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+			c.r[4] += 8
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_jtest_ri_8_ne:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_nop_then_push_r_then_push_r:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_and_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_nop_then_push_r:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_push_r_then_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_sub_rmB_64_N:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a - b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_xor_rr_32_F_then_mov_ri_64:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_shr_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a >> (n & 63)
+			fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+			c.fop = kRES | 3
+			c.fa = r
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_sar_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := uint64(int64(a) >> (n & 63))
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_add_ri_64_F_then_pop_r_then_pop_r_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_jcmp_mrB_64_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_sub_rr_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a - b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_pop_r_then_pop_r_then_ret:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_nop_then_sub_ri_64_N:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_add_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_mov_rr_64_then_ldz_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_32_B_then_jtest_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sti_64_B_then_sti_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_jcmp_ri_64_e:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_movs_32_64:
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+		case o_mov_ri_64_then_add_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_push_r_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_st_64_B_then_ldz_64_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_add_ri_64_N_then_add_ri_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_shr_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a >> (n & 63)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_add_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_lea_32_B:
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+		case o_cmov_ne_64:
+			t := c.fa != 0
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_jcmp_rr_64_ne:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jtest_ri_32_e:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jtest_rr_8_ne:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := *(*uint8)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_push_run:
+			n := uint64(u.sc)
+			wa := c.r[4] - 8*n
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4096-8*n {
+				goto miss
+			}
+			c.r[4] = wa
+			p := unsafe.Add(we.P, wa-we.VA+8*n-8)
+			for {
+				*(*uint64)(p) = *(*uint64)(unsafe.Add(cp, u.s))
+				n--
+				if n == 0 {
+					break
+				}
+				p = unsafe.Add(p, -8)
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
+		case o_ldz_64_B_then_ldz_32_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_64_B_then_mov_ri_64:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_pop_r_then_pop_r:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_nop_then_add_miB_32_F:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+
+		case o_jcmp_miB_64_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_add_mrB_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_jcmp_ri_32_e:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmpxchg_m_32_then_jtest_rr_32_ne:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				v := *wp
+				a := uint32(c.r[0])
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - v))))
+				c.fb = uint64(v)
+				if a == v {
+					*wp = *(*uint32)(unsafe.Add(cp, u.s))
+				} else {
+					c.r[0] = uint64(v)
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_nop_then_jtest_rr_64_e:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_rmB_64_ae:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_miB_32_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint32(u.imm)
+			r := a + b
+			c.fop = kADD | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_sub_rr_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_mov_rr_64_then_mov_rr_32:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_cmp_miB_64_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint64(u.imm)
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+
+		case o_and_rr_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_ldz_32_B_then_jtest_rr_32_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_nop_then_mov_ri_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_nop_then_push_r_then_push_r_then_push_r_then_push_r:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_mov_rr_64_then_jtest_rr_64_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_ri_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_cmpxchg_m_64:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			a := uint64(c.r[0])
+			c.fop = kSUB | 3
+			c.fa = (a - v)
+			c.fb = uint64(v)
+			if a == v {
+				*wp = *(*uint64)(unsafe.Add(cp, u.s))
+			} else {
+				*(*uint64)(cp) = v
+			}
+		case o_jcmp_mrB_64_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldz_64_B_then_call:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_sub_ri_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_8_B:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4095 {
+				goto miss
+			}
+			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_jtest_ri_8_e:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_ri_64_be:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a <= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_and_ri_32_F_then_jcc_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_X_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_ldz_8_B_then_nop_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_and_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_test_ri_8_F:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+
+		case o_st_64_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_32_then_mov_rr_32:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_push_r_then_mov_rr_32_then_push_r_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_push_r_then_sub_ri_64_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_st_8_X:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4095 {
+				goto miss
+			}
+			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+		case o_call_r:
+			v := u.imm
+			t := *(*uint64)(unsafe.Add(cp, u.s))
+			if uint64(int64(t)<<16>>16) != t {
+				goto miss
+			}
+			wa := c.r[4] - 8
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+			c.r[4] -= 8
+			target = t
+			goto lookup
+		case o_ldz_64_B_then_jtest_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_st_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_add_rmB_64_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_cmp_rr_64_F_then_cmov_be_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				var t bool
+				switch c.fop {
+				case kSUB | 0:
+					t = uint8(c.fa+c.fb) <= uint8(c.fb)
+				case kSUB | 1:
+					t = uint16(c.fa+c.fb) <= uint16(c.fb)
+				case kSUB | 2:
+					t = uint32(c.fa+c.fb) <= uint32(c.fb)
+				case kSUB | 3:
+					t = uint64(c.fa+c.fb) <= uint64(c.fb)
+				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+					t = c.fa == 0
+				default:
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(cp, u.d))
+				if t {
+					v = *(*uint64)(unsafe.Add(cp, u.s))
+				}
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_sub_miB_32_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint32(u.imm)
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_sub_ri_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_ri_64_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_add_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a + b
+			c.fop = kADD | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_lea_64_X_then_ldz_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_cmov_a_64:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) <= uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) <= uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) <= uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) <= uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = c.fa == 0
+			default:
+				goto miss
+			}
+			t = !t
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_dec_m_32_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			r := a - 1
+			if c.fop < kINC || c.fop >= kEXP {
+				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+			}
+			c.fop = kDEC | 2
+			c.fa = uint64(int64(int32(r)))
+			*wp = r
+
+		case o_jcmp_ri_32_a:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a > b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_st_64_B_then_jmp:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_sub_rr_64_F_then_st_64_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_lea_64_B_then_st_64_B_then_st_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_add_miB_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint64(u.imm)
+			r := a + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_movz_8:
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+		case o_st_64_X:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+		case o_imul_rri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.s))
+			b := uint32(u.imm)
+			r := a * b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_jcmp_ri_32_g:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if int32(a) > int32(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_rr_32_e:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_st_64_B_then_mov_ri_64:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_inc_m_64_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			r := a + 1
+			if c.fop < kINC || c.fop >= kEXP {
+				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+			}
+			c.fop = kINC | 3
+			c.fa = uint64(int64(int64(r)))
+			*wp = r
+
+		case o_cmov_ne_32:
+			t := c.fa != 0
+			v := *(*uint32)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint32)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_jcc_s:
+			if c.fop == kODD {
+				goto miss
+			}
+			t := int64(c.fa) < 0
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_64_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_jcmp_miB_64_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldz_32_B_then_ldz_32_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_nop_then_ldz_64_B_then_ldz_64_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_test_rr_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+
+		case o_st_8_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4095 {
+				goto miss
+			}
+			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+		case o_ldz_32_B_then_ldz_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_xor_rr_32_F_then_nop:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+
+		case o_add_ri_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_64_then_sub_ri_64_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_16_B:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4094 {
+				goto miss
+			}
+			v := *(*uint16)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_jcmp_ri_8_ne:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_ri_32_ne:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldz_64_B_then_add_rr_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_push_r_then_mov_rr_32:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_nop_then_ldz_64_B_then_sub_miB_32_F_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_nop_then_ldz_64_B_then_add_miB_32_F_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_nop_then_ldz_32_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_jtest_rr_64_le:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if int64(r) <= 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_lea_32_B_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_64_then_jtest_rr_8_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_8_X:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4095 {
+				goto miss
+			}
+			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_sti_64_B_then_sti_32_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+			}
+
+		case o_jtest_rr_32_s:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if int32(r) < 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_sti_64_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_push_r_then_push_r_then_mov_rr_32:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldw_64_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_sub_rmB_64_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_add_rmX_64_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_sub_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a - b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_pop_r_then_mov_rr_64:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_ldz_64_B_then_jcmp_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sar_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := uint64(int64(a) >> (n & 63))
+			fb := uint64(int64(a)>>((n-1)&63)) & 1
+			c.fop = kRES | 3
+			c.fa = r
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_shl_rc_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(c.r[1]) & 63
+			if n == 0 {
+				a := a
+				*(*uint64)(unsafe.Add(cp, u.d)) = a
+			} else {
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+		case o_cmov_b_64:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) < uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) < uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) < uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) < uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = false
+			default:
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_32_F_then_jcc_e:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_F_then_mov_rr_32_then_mov_rr_64:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_shr_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a >> (n & 63)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_32_then_pop_r_then_pop_r:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_jcmp_mrB_8_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint8)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_xor_rr_32_F_then_jmp:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_jcmp_ri_64_a:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a > b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_nop_then_push_r_then_lea_64_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_sub_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_cmp_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+
+		case o_and_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a & b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_ldz_64_B_then_mov_rr_32:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_set_ne:
+			t := c.fa != 0
+			var v uint8
+			if t {
+				v = 1
+			}
+			*(*uint8)(unsafe.Add(cp, u.d)) = v
+		case o_and_ri_32_F_then_ldz_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_shr_rc_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(c.r[1]) & 63
+			if n == 0 {
+				a := a
+				*(*uint64)(unsafe.Add(cp, u.d)) = a
+			} else {
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+		case o_jtest_miB_32_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_or_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a | b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_nop_then_push_r_then_mov_rr_32:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_lea_64_X_then_ldz_64_B_then_ldz_64_X_then_jtest_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_xadd_m_64:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := v + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.s)) = v
+			*wp = r
+
+		case o_or_miB_32_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint32(u.imm)
+			r := a | b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*wp = r
+
+		case o_cmp_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+
+		case o_shl_ri_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a << (n & 63)
+			cf := uint64(a>>((64-n)&63)) & 1
+			fb := cf | (uint64(r>>63)^cf)<<11
+			c.fop = kRES | 3
+			c.fa = r
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(c.r[1]) & 63
+				if n == 0 {
+					a := a
+					*(*uint64)(unsafe.Add(cp, u.d)) = a
+				} else {
+					r := a << (n & 63)
+					*(*uint64)(unsafe.Add(cp, u.d)) = r
+				}
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := uint64(int64(a) >> (n & 63))
+				fb := uint64(int64(a)>>((n-1)&63)) & 1
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_push_r_then_mov_rr_64_then_call:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_pop_r_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_call_r:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				t := *(*uint64)(unsafe.Add(cp, u.s))
+				if uint64(int64(t)<<16>>16) != t {
+					goto miss
+				}
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				target = t
+				goto lookup
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_nop_then_jmp:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_jtest_rr_8_ns:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := *(*uint8)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			if int8(r) >= 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_ri_64_F_then_mov_rr_32:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_ldz_32_B_then_jcmp_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_imul_rr_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a * b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_cmov_g_64:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = int8(c.fa+c.fb) <= int8(c.fb)
+			case kSUB | 1:
+				t = int16(c.fa+c.fb) <= int16(c.fb)
+			case kSUB | 2:
+				t = int32(c.fa+c.fb) <= int32(c.fb)
+			case kSUB | 3:
+				t = int64(c.fa+c.fb) <= int64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = int64(c.fa) <= 0
+			default:
+				goto miss
+			}
+			t = !t
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_nop_then_push_r_then_push_r_then_mov_rr_64:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_shr_ri_64_N_then_shl_ri_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_add_rr_64_F_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_cmp_miX_64_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint64(u.imm)
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+
+		case o_and_miB_32_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*wp = r
+
+		case o_jcmp_rmB_64_b:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a < b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_ldz_64_B_then_ldz_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_ldz_32_B_then_jtest_ri_8_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_mrB_32_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_or_miB_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint64(u.imm)
+			r := a | b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			*wp = r
+
+		case o_ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_push_r_then_mov_rr_32_then_push_r:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+
+		case o_mov_rr_64_then_shl_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_pop_r_then_jmp:
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_cdqe:
+			c.r[0] = uint64(int64(int32(c.r[0])))
+		case o_jcc_b:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) < uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) < uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) < uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) < uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = false
+			default:
+				goto miss
+			}
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_cmp_miB_8_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint8(u.imm)
+			r := a - b
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(b)
+
+		case o_lea_64_X_then_lea_64_X:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_jcmp_rr_32_ne:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_mov_rr_32_then_sar_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := uint64(int64(a) >> (n & 63))
+				fb := uint64(int64(a)>>((n-1)&63)) & 1
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_ri_64_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_jcmp_rmB_64_e:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_st_32_B_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = *(*uint32)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_inc_m_32_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			r := a + 1
+			if c.fop < kINC || c.fop >= kEXP {
+				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+			}
+			c.fop = kINC | 2
+			c.fa = uint64(int64(int32(r)))
+			*wp = r
+
+		case o_add_rr_64_N_then_add_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_ldz_32_B_then_jtest_ri_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_B_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_set_a:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) <= uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) <= uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) <= uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) <= uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = c.fa == 0
+			default:
+				goto miss
+			}
+			t = !t
+			var v uint8
+			if t {
+				v = 1
+			}
+			*(*uint8)(unsafe.Add(cp, u.d)) = v
+		case o_jcc_ae:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) < uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) < uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) < uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) < uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = false
+			default:
+				goto miss
+			}
+			t = !t
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_set_e:
+			t := c.fa == 0
+			var v uint8
+			if t {
+				v = 1
+			}
+			*(*uint8)(unsafe.Add(cp, u.d)) = v
+		case o_jtest_rr_64_s:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if int64(r) < 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcc_g:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = int8(c.fa+c.fb) <= int8(c.fb)
+			case kSUB | 1:
+				t = int16(c.fa+c.fb) <= int16(c.fb)
+			case kSUB | 2:
+				t = int32(c.fa+c.fb) <= int32(c.fb)
+			case kSUB | 3:
+				t = int64(c.fa+c.fb) <= int64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = int64(c.fa) <= 0
+			default:
+				goto miss
+			}
+			t = !t
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_rmB_32_ae:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_mrB_32_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_shl_rc_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(c.r[1]) & 63
+			if n == 0 {
+				a := a
+				*(*uint64)(unsafe.Add(cp, u.d)) = a
+			} else {
+				r := a << (n & 63)
+				cf := uint64(a>>((64-n)&63)) & 1
+				fb := cf | (uint64(r>>63)^cf)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+		case o_jcmp_rr_32_b:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a < b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_and_ri_8_N:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			r := a & b
+			*(*uint8)(unsafe.Add(cp, u.d)) = r
+		case o_or_ri_8_N:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			r := a | b
+			*(*uint8)(unsafe.Add(cp, u.d)) = r
+		case o_cmov_e_64:
+			t := c.fa == 0
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_or_rr_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a | b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_jcmp_ri_8_e:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_or_rr_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a | b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_cmov_e_32:
+			t := c.fa == 0
+			v := *(*uint32)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint32)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_or_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a | b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_set_b:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) < uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) < uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) < uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) < uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = false
+			default:
+				goto miss
+			}
+			var v uint8
+			if t {
+				v = 1
+			}
+			*(*uint8)(unsafe.Add(cp, u.d)) = v
+		case o_test_rr_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+
+		case o_or_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a | b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_jtest_ri_64_ne:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_st_16_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4094 {
+				goto miss
+			}
+			*(*uint16)(unsafe.Add(we.P, wa-we.VA)) = *(*uint16)(unsafe.Add(cp, u.s))
+
+		case o_jtest_ri_32_ne:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmp_rr_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+
+		case o_shr_ri_64_F_then_mov_rr_64_then_ret:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if int32(r) <= 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_mrB_64_F_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_jcmp_ri_32_be:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a <= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_sub_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_imul_rri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.s))
+			b := uint64(u.imm)
+			r := a * b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_shr_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a >> (n & 63)
+			fb := uint64(a>>((n-1)&63))&1 | uint64(a>>31)<<11
+			c.fop = kRES | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_ldz_64_B_then_add_ri_64_F:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_cmov_be_64:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) <= uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) <= uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) <= uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) <= uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = c.fa == 0
+			default:
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_lds_32_64_B:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4092 {
+				goto miss
+			}
+			v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(v)))
+		case o_test_miB_8_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+
+		case o_nop_then_ret:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_or_rmB_64_N:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a | b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_jcmp_rr_32_ae:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldz_64_B_then_jmp:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_xor_rr_32_F_then_mov_rr_64_then_call:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_jcmp_miB_8_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint8(u.imm)
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmp_miB_32_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+
+		case o_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldm_8_B:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4095 {
+				goto miss
+			}
+			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint8)(unsafe.Add(cp, u.d)) = v
+		case o_cmpxchg_m_32:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			a := uint32(c.r[0])
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - v))))
+			c.fb = uint64(v)
+			if a == v {
+				*wp = *(*uint32)(unsafe.Add(cp, u.s))
+			} else {
+				c.r[0] = uint64(v)
+			}
+		case o_ldz_64_B_then_st_64_B_then_jtest_ri_32_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sub_mrB_32_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				c.r[4] += 8
+				*(*uint64)(unsafe.Add(cp, u.d)) = v
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_jcmp_miB_32_le:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if int32(a) <= int32(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_push_r_then_mov_rr_64_then_mov_rr_64:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_mrB_64_ae:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_and_ri_16_N:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := uint16(u.imm)
+			r := a & b
+			*(*uint16)(unsafe.Add(cp, u.d)) = r
+		case o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_mov_rr_64_then_jcmp_ri_64_a:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_ri_64_g:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a) > int64(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_32_then_and_ri_32_F_then_jcc_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_mrB_64_ge:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a) >= int64(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_rr_64_F_then_call:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_and_rr_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_nop_then_sub_ri_64_N_then_jtest_rr_64_e:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_st_64_B_then_sti_32_B:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+			}
+
+		case o_ldz_8_B_then_jcmp_ri_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a == b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_rr_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a + b
+			c.fop = kADD | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_add_rmB_64_N:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_mov_rr_64_then_and_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_jcmp_ri_64_ne:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_ri_64_ae:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_and_rmB_32_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				c.fop = kSUB | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_lea_32_X:
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp))
+		case o_sub_mrB_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_div_64:
+			d := *(*uint64)(unsafe.Add(cp, u.s))
+			if d <= c.r[2] {
+				goto miss
+			}
+			c.r[0], c.r[2] = bits.Div64(c.r[2], c.r[0], d)
+		case o_add_miB_32_F_then_call:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_sub_rmB_32_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_jcmp_mrB_64_b:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a < b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_lea_64_B_then_lea_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+
+		case o_mov_rr_64_then_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_jcmp_rr_64_b:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_shr_rc_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			n := uint(c.r[1]) & 63
+			if n == 0 {
+				a := a
+				*(*uint64)(unsafe.Add(cp, u.d)) = a
+			} else {
+				r := a >> (n & 63)
+				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+		case o_lea_64_B_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_sti_32_B_then_mov_ri_64:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_mov_rr_32_then_jtest_rr_32_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_ldz_32_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_jcmp_rr_32_le:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if int32(a) <= int32(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_sub_rr_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_jtest_miB_32_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_nop:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+
+			}
+
+		case o_jcmp_ri_16_e:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := uint16(u.imm)
+			c.fop = kSUB | 1
+			c.fa = uint64(int64(int16((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmov_s_64:
+			if c.fop == kODD {
+				goto miss
+			}
+			t := int64(c.fa) < 0
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_mov_rr_64_then_jcmp_rr_64_ae:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a >= b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_movz_16:
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint16)(unsafe.Add(cp, u.s)))
+		case o_jcmp_miB_32_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_ri_64_then_mov_rr_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(^*(*uint32)(unsafe.Add(cp, u.d)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := uint8(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_and_ri_32_F_then_ret:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_shl_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a << (n & 63)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_32_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_shr_ri_64_N_then_and_ri_32_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_jcmp_rr_64_le:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a) <= int64(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_neg_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := -a
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_jcmp_rmB_32_e:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_jmp:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_jcmp_rmB_32_b:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a < b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_xchg_m_32:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			*(*uint64)(unsafe.Add(cp, u.s)) = uint64(v)
+			*wp = b
+
+		case o_add_miX_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint64(u.imm)
+			r := a + b
+			c.fop = kADD | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_mov_rr_64_then_sub_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_sar_ri_64_F_then_lea_64_X:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := uint64(int64(a) >> (n & 63))
+				fb := uint64(int64(a)>>((n-1)&63)) & 1
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_ldz_64_B_then_lea_64_B_then_call:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_32_then_and_ri_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_and_rr_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_mov_ri_64_then_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_sar_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := uint32(int32(a) >> (n & 63))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_sub_rr_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a - b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N_then_shr_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_movz_8_then_mov_ri_64_then_imul_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a * b
+				hi, lo := bits.Mul64(a, b)
+				hi -= uint64(int64(a)>>63)&b + uint64(int64(b)>>63)&a
+				var fb uint64
+				if hi != uint64(int64(lo)>>63) {
+					fb = flagCF | flagOF
+				}
+				c.fop = kRES | 3
+				c.fa = r
+				c.fb = uint64(fb)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_movz_8_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_xor_ri_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a ^ b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_jcmp_mrB_32_l:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if int32(a) < int32(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldw_64_X:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_mov_rr_64_then_xor_rr_32_F_then_mov_rr_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+
+		case o_or_rr_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a | b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_shr_ri_64_N_then_lea_64_X:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			}
+
+		case o_xor_rr_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a ^ b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_ldz_64_B_then_jcmp_rr_64_ne:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_B_then_lea_64_B_then_st_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_cmp_mrB_64_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+
+		case o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_test_rr_8_F:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := *(*uint8)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+
+		case o_jcmp_miB_8_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint8(u.imm)
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_mrB_32_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a + b
+			c.fop = kADD | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_jcc_ns:
+			if c.fop == kODD {
+				goto miss
+			}
+			t := int64(c.fa) >= 0
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jtest_rr_64_ns:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if int64(r) >= 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmp_miX_8_F_then_jcc_ne:
+			{
+				aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ea := &tl.R[aa>>12&tlbMask]
+				if aa-ea.VA > 4095 {
+					goto miss
+				}
+				a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+				b := uint8(u.imm)
+				r := a - b
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(b)
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jtest_miB_64_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint64(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_shl_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := a << (n & 63)
+			cf := uint64(a>>((32-n)&63)) & 1
+			fb := cf | (uint64(r>>31)^cf)<<11
+			c.fop = kRES | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				eb := &tl.R[ab>>12&tlbMask]
+				if ab-eb.VA > 4092 {
+					goto miss
+				}
+				b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_cdqe_then_jtest_rr_64_ne:
+			{
+				c.r[0] = uint64(int64(int32(c.r[0])))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_mov_rr_32_then_jmp:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rmX_32_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a + b
+			c.fop = kADD | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_and_rmB_64_N:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a & b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_dec_m_64_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			r := a - 1
+			if c.fop < kINC || c.fop >= kEXP {
+				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+			}
+			c.fop = kDEC | 3
+			c.fa = uint64(int64(int64(r)))
+			*wp = r
+
+		case o_next:
+			nb = bl.f
+			goto enter
+		case o_and_ri_8_F:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			*(*uint8)(unsafe.Add(cp, u.d)) = r
+		case o_test_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+
+		case o_sub_miX_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint64(u.imm)
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_neg_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := -a
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(a)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a << (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a | b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_jtest_rr_32_le:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if int32(r) <= 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_miB_64_ae:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_neg_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := -a
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(a)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_32_then_and_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_ldz_8_B_then_add_ri_64_N:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_jcmp_ri_8_a:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8((a - b))))
+			c.fb = uint64(b)
+			if a > b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_lea_64_B_then_st_64_B:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_sub_ri_32_F_then_jcc_ne:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa != 0
+				if t {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_ri_16_ne:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := uint16(u.imm)
+			c.fop = kSUB | 1
+			c.fa = uint64(int64(int16((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_add_ri_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_add_rr_64_N_then_jcmp_rr_32_b:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a < b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B_then_sub_ri_32_N:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a - b
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_mov_rr_64_then_jtest_rr_64_s:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				if int64(r) < 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_cmp_mrB_32_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+
+		case o_add_ri_64_N_then_jtest_rr_8_e:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_jcmp_rr_64_g:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a) > int64(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_miB_64_b:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a < b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_rr_64_then_xor_rr_32_F_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_nop_then_ldz_8_B:
+			{
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+
+		case o_not_64:
+			*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
+		case o_cmp_rr_8_F:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := *(*uint8)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(b)
+
+		case o_st_run:
+			lo := u.imm
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + lo
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088-8*uint64(u.x) {
+				goto miss
+			}
+			p := unsafe.Add(we.P, wa-we.VA)
+			for n := u.sc; ; {
+				*(*uint64)(unsafe.Add(p, u.disp-lo)) = *(*uint64)(unsafe.Add(cp, u.s))
+				n--
+				if n == 0 {
+					break
+				}
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
+		case o_jcmp_rmB_64_ne:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_xchg_m_64:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			*(*uint64)(unsafe.Add(cp, u.s)) = v
+			*wp = b
+
+		case o_cmp_rmB_32_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+
+		case o_set_ae:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) < uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) < uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) < uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) < uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = false
+			default:
+				goto miss
+			}
+			t = !t
+			var v uint8
+			if t {
+				v = 1
+			}
+			*(*uint8)(unsafe.Add(cp, u.d)) = v
+		case o_xor_rr_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a ^ b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_movs_32_64_then_jtest_rr_32_e:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_add_ri_64_F:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_jcc_a:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) <= uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) <= uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) <= uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) <= uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = c.fa == 0
+			default:
+				goto miss
+			}
+			t = !t
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jtest_rr_32_ns:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if int32(r) >= 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_rr_64_ge:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a) >= int64(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldz_8_B_then_jtest_rr_8_e:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint8)(unsafe.Add(cp, u.d))
+				b := *(*uint8)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 0
+				c.fa = uint64(int64(int8(r)))
+				c.fb = uint64(0)
+				if r == 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_lea_64_B_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_ld_run:
+			lo := u.imm
+			ra := *(*uint64)(unsafe.Add(cp, u.m)) + lo
+			re := &tl.R[ra>>12&tlbMask]
+			if ra-re.VA > 4088-8*uint64(u.x) {
+				goto miss
+			}
+			p := unsafe.Add(re.P, ra-re.VA)
+			for n := u.sc; ; {
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(p, u.disp-lo))
+				n--
+				if n == 0 {
+					break
+				}
+				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			}
+		case o_cmp_miX_8_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4095 {
+				goto miss
+			}
+			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint8(u.imm)
+			r := a - b
+			c.fop = kSUB | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(b)
+
+		case o_or_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a | b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_jcmp_miB_32_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_not_32:
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(^*(*uint32)(unsafe.Add(cp, u.d)))
+		case o_mov_rr_64_then_lea_64_B_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_jcc_le:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = int8(c.fa+c.fb) <= int8(c.fb)
+			case kSUB | 1:
+				t = int16(c.fa+c.fb) <= int16(c.fb)
+			case kSUB | 2:
+				t = int32(c.fa+c.fb) <= int32(c.fb)
+			case kSUB | 3:
+				t = int64(c.fa+c.fb) <= int64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = int64(c.fa) <= 0
+			default:
+				goto miss
+			}
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jtest_rr_32_g:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			if int32(r) > 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_and_mrB_16_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4094 {
+				goto miss
+			}
+			wp := (*uint16)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := *(*uint16)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 1
+			c.fa = uint64(int64(int16(r)))
+			c.fb = uint64(0)
+			*wp = r
+
+		case o_ldz_8_X_then_st_8_X:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4095 {
+					goto miss
+				}
+				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4095 {
+					goto miss
+				}
+				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_xadd_m_32:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := v + b
+			c.fop = kADD | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.s)) = uint64(v)
+			*wp = r
+
+		case o_jcmp_rmB_64_s:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a-b) < 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_mrB_64_s:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4088 {
+				goto miss
+			}
+			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a-b) < 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmp_miX_32_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+
+		case o_jmp_r:
+			v := *(*uint64)(unsafe.Add(cp, u.s))
+			if uint64(int64(v)<<16>>16) != v {
+				goto miss
+			}
+			target = v
+			goto lookup
+		case o_sub_miB_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint64(u.imm)
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_jtest_rr_64_g:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			if int64(r) > 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_rmB_32_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a + b
+			c.fop = kADD | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_movs_32_64_then_jtest_rr_32_ne:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				if r != 0 {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_rr_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_and_miB_64_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4088 {
+				goto miss
+			}
+			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint64(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			*wp = r
+
+		case o_add_rr_64_N_then_jcmp_ri_32_a:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32((a - b))))
+				c.fb = uint64(b)
+				if a > b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_sti_8_X:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4095 {
+				goto miss
+			}
+			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
+
+		case o_sub_ri_16_N:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := uint16(u.imm)
+			r := a - b
+			*(*uint16)(unsafe.Add(cp, u.d)) = r
+		case o_jcc_ge:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = int8(c.fa+c.fb) < int8(c.fb)
+			case kSUB | 1:
+				t = int16(c.fa+c.fb) < int16(c.fb)
+			case kSUB | 2:
+				t = int32(c.fa+c.fb) < int32(c.fb)
+			case kSUB | 3:
+				t = int64(c.fa+c.fb) < int64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = int64(c.fa) < 0
+			default:
+				goto miss
+			}
+			t = !t
+			if t {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_ri_64_le:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			c.fop = kSUB | 3
+			c.fa = (a - b)
+			c.fb = uint64(b)
+			if int64(a) <= int64(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_and_ri_16_F:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := uint16(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 1
+			c.fa = uint64(int64(int16(r)))
+			c.fb = uint64(0)
+			*(*uint16)(unsafe.Add(cp, u.d)) = r
+		case o_or_rr_32_N:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a | b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_jcmp_ri_32_le:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if int32(a) <= int32(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldw_32_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			v := *wp
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_xor_ri_64_N:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := uint64(u.imm)
+			r := a ^ b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_sti_16_B:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4094 {
+				goto miss
+			}
+			*(*uint16)(unsafe.Add(we.P, wa-we.VA)) = uint16(u.imm)
+
+		case o_jcmp_miB_32_be:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a <= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jtest_ri_16_ne:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := uint16(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 1
+			c.fa = uint64(int64(int16(r)))
+			c.fb = uint64(0)
+			if r != 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_or_miB_8_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4095 {
+				goto miss
+			}
+			wp := (*uint8)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint8(u.imm)
+			r := a | b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			*wp = r
+
+		case o_imul_rri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.s))
+			b := uint32(u.imm)
+			r := a * b
+			var fb uint64
+			if p := int64(int32(a)) * int64(int32(b)); p != int64(int32(p)) {
+				fb = flagCF | flagOF
+			}
+			c.fop = kRES | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_jcmp_miB_32_a:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a > b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_rmB_32_N:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_lea_64_B_then_mov_ri_64_then_call:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_mul_64:
+			hi, lo := bits.Mul64(c.r[0], *(*uint64)(unsafe.Add(cp, u.s)))
+			c.r[0] = lo
+			c.r[2] = hi
+			var fb uint64
+			if hi != 0 {
+				fb = flagCF | flagOF
+			}
+			c.fop = kRES | 3
+			c.fa = lo
+			c.fb = uint64(fb)
+
+		case o_jcmp_miB_32_g:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if int32(a) > int32(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_inc_m_64_B_then_add_ri_64_F_then_ret:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a + 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kINC | 3
+				c.fa = uint64(int64(int64(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := c.r[4]
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				c.r[4] += 8
+				target = v
+				goto lookup
+			}
+
+		case o_or_ri_8_F:
+			a := *(*uint8)(unsafe.Add(cp, u.d))
+			b := uint8(u.imm)
+			r := a | b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			*(*uint8)(unsafe.Add(cp, u.d)) = r
+		case o_or_rmB_32_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a | b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_jtest_rr_16_e:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := *(*uint16)(unsafe.Add(cp, u.s))
+			r := a & b
+			c.fop = kLOGIC | 1
+			c.fa = uint64(int64(int16(r)))
+			c.fb = uint64(0)
+			if r == 0 {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_ldz_64_B_then_add_ri_64_F_then_jmp_r:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				if uint64(int64(v)<<16>>16) != v {
+					goto miss
+				}
+				target = v
+				goto lookup
+			}
+
+		case o_add_ri_64_F_then_jcmp_miB_8_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ea := &tl.R[aa>>12&tlbMask]
+				if aa-ea.VA > 4095 {
+					goto miss
+				}
+				a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
+				b := uint8(u.imm)
+				c.fop = kSUB | 0
+				c.fa = uint64(int64(int8((a - b))))
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_or_rmB_64_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a | b
+			c.fop = kLOGIC | 3
+			c.fa = r
+			c.fb = uint64(0)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_mov_rr_32_then_xor_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_push_r_then_xor_rr_32_F:
+			{
+				v := *(*uint64)(unsafe.Add(cp, u.s))
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a ^ b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_jcmp_mrB_32_b:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a < b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_not_64_then_and_rr_64_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a & b
+				c.fop = kLOGIC | 3
+				c.fa = r
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_cmov_ae_32:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = uint8(c.fa+c.fb) < uint8(c.fb)
+			case kSUB | 1:
+				t = uint16(c.fa+c.fb) < uint16(c.fb)
+			case kSUB | 2:
+				t = uint32(c.fa+c.fb) < uint32(c.fb)
+			case kSUB | 3:
+				t = uint64(c.fa+c.fb) < uint64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = false
+			default:
+				goto miss
+			}
+			t = !t
+			v := *(*uint32)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint32)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_cmp_miB_16_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4094 {
+				goto miss
+			}
+			a := *(*uint16)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint16(u.imm)
+			r := a - b
+			c.fop = kSUB | 1
+			c.fa = uint64(int64(int16(r)))
+			c.fb = uint64(b)
+
+		case o_test_miB_32_F:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint32(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(0)
+
+		case o_sub_rr_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_imul_rr_64_F:
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			b := *(*uint64)(unsafe.Add(cp, u.s))
+			r := a * b
+			hi, lo := bits.Mul64(a, b)
+			hi -= uint64(int64(a)>>63)&b + uint64(int64(b)>>63)&a
+			var fb uint64
+			if hi != uint64(int64(lo)>>63) {
+				fb = flagCF | flagOF
+			}
+			c.fop = kRES | 3
+			c.fa = r
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_ldz_32_B_then_jmp:
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4092 {
+					goto miss
+				}
+				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_rmX_32_N:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_mov_rr_32_then_sub_rr_32_F:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := *(*uint32)(unsafe.Add(cp, u.s))
+				r := a - b
+				c.fop = kSUB | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
+		case o_jcmp_rmB_32_ne:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4092 {
+				goto miss
+			}
+			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_lds_8_32_B:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4095 {
+				goto miss
+			}
+			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(int32(int8(v))))
+		case o_xor_rr_16_N:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := *(*uint16)(unsafe.Add(cp, u.s))
+			r := a ^ b
+			*(*uint16)(unsafe.Add(cp, u.d)) = r
+		case o_sub_miX_32_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4092 {
+				goto miss
+			}
+			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint32(u.imm)
+			r := a - b
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(b)
+			*wp = r
+
+		case o_jcmp_mrB_32_ae:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4092 {
+				goto miss
+			}
+			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if a >= b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_lds_32_64_X:
+			av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			ev := &tl.R[av>>12&tlbMask]
+			if av-ev.VA > 4092 {
+				goto miss
+			}
+			v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(v)))
+		case o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
+			}
+
+		case o_dec_m_32_B_then_set_e:
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4092 {
+					goto miss
+				}
+				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
+				a := *wp
+				r := a - 1
+				if c.fop < kINC || c.fop >= kEXP {
+					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
+				}
+				c.fop = kDEC | 2
+				c.fa = uint64(int64(int32(r)))
+				*wp = r
+
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				t := c.fa == 0
+				var v uint8
+				if t {
+					v = 1
+				}
+				*(*uint8)(unsafe.Add(cp, u.d)) = v
+			}
+
+		case o_cmov_le_64:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = int8(c.fa+c.fb) <= int8(c.fb)
+			case kSUB | 1:
+				t = int16(c.fa+c.fb) <= int16(c.fb)
+			case kSUB | 2:
+				t = int32(c.fa+c.fb) <= int32(c.fb)
+			case kSUB | 3:
+				t = int64(c.fa+c.fb) <= int64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = int64(c.fa) <= 0
+			default:
+				goto miss
+			}
+			v := *(*uint64)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = v
+		case o_cdq:
+			c.r[2] = uint64(uint32(int32(c.r[0]) >> 31))
+		case o_sar_ri_32_F:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			n := uint(u.imm) // 1..
+			r := uint32(int32(a) >> (n & 63))
+			fb := uint64(int32(a)>>((n-1)&63)) & 1
+			c.fop = kRES | 2
+			c.fa = uint64(int64(int32(r)))
+			c.fb = uint64(fb)
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+		case o_and_ri_32_F_then_call:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a & b
+				c.fop = kLOGIC | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(0)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				v := u.imm
+				wa := c.r[4] - 8
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
+				c.r[4] -= 8
+				nb = bl.t
+				goto enter
+			}
+
+		case o_add_ri_64_N_then_jcmp_rr_64_ne:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				c.fop = kSUB | 3
+				c.fa = (a - b)
+				c.fb = uint64(b)
+				if a != b {
+					nb = bl.t
+					goto enter
+				}
+				nb = bl.f
+				goto enter
+			}
+
+		case o_add_ri_64_F_then_sti_64_B:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := uint64(u.imm)
+				r := a + b
+				c.fop = kADD | 3
+				c.fa = r
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
+
+			}
+
+		case o_jcmp_miB_16_ne:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4094 {
+				goto miss
+			}
+			a := *(*uint16)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint16(u.imm)
+			c.fop = kSUB | 1
+			c.fa = uint64(int64(int16((a - b))))
+			c.fb = uint64(b)
+			if a != b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_jcmp_ri_16_a:
+			a := *(*uint16)(unsafe.Add(cp, u.d))
+			b := uint16(u.imm)
+			c.fop = kSUB | 1
+			c.fa = uint64(int64(int16((a - b))))
+			c.fb = uint64(b)
+			if a > b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_cmp_rmB_64_F:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a - b
+			c.fop = kSUB | 3
+			c.fa = r
+			c.fb = uint64(b)
+
+		case o_jcmp_miB_16_e:
+			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			ea := &tl.R[aa>>12&tlbMask]
+			if aa-ea.VA > 4094 {
+				goto miss
+			}
+			a := *(*uint16)(unsafe.Add(ea.P, aa-ea.VA))
+			b := uint16(u.imm)
+			c.fop = kSUB | 1
+			c.fa = uint64(int64(int16((a - b))))
+			c.fb = uint64(b)
+			if a == b {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_add_rr_64_N_then_add_rr_64_N:
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				b := *(*uint64)(unsafe.Add(cp, u.s))
+				r := a + b
+				*(*uint64)(unsafe.Add(cp, u.d)) = r
+			}
+
+		case o_jcmp_rr_32_ge:
+			a := *(*uint32)(unsafe.Add(cp, u.d))
+			b := *(*uint32)(unsafe.Add(cp, u.s))
+			c.fop = kSUB | 2
+			c.fa = uint64(int64(int32((a - b))))
+			c.fb = uint64(b)
+			if int32(a) >= int32(b) {
+				nb = bl.t
+				goto enter
+			}
+			nb = bl.f
+			goto enter
+		case o_and_miB_8_F:
+			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+			we := &tl.W[wa>>12&tlbMask]
+			if wa-we.VA > 4095 {
+				goto miss
+			}
+			wp := (*uint8)(unsafe.Add(we.P, wa-we.VA))
+			a := *wp
+			b := uint8(u.imm)
+			r := a & b
+			c.fop = kLOGIC | 0
+			c.fa = uint64(int64(int8(r)))
+			c.fb = uint64(0)
+			*wp = r
+
+		case o_cmov_le_32:
+			var t bool
+			switch c.fop {
+			case kSUB | 0:
+				t = int8(c.fa+c.fb) <= int8(c.fb)
+			case kSUB | 1:
+				t = int16(c.fa+c.fb) <= int16(c.fb)
+			case kSUB | 2:
+				t = int32(c.fa+c.fb) <= int32(c.fb)
+			case kSUB | 3:
+				t = int64(c.fa+c.fb) <= int64(c.fb)
+			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
+				t = int64(c.fa) <= 0
+			default:
+				goto miss
+			}
+			v := *(*uint32)(unsafe.Add(cp, u.d))
+			if t {
+				v = *(*uint32)(unsafe.Add(cp, u.s))
+			}
+			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+		case o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				ev := &tl.R[av>>12&tlbMask]
+				if av-ev.VA > 4088 {
+					goto miss
+				}
+				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint64)(unsafe.Add(cp, u.d))
+				n := uint(c.r[1]) & 63
+				if n == 0 {
+					a := a
+					*(*uint64)(unsafe.Add(cp, u.d)) = a
+				} else {
+					r := a << (n & 63)
+					*(*uint64)(unsafe.Add(cp, u.d)) = r
+				}
+			}
+
+		case o_add_rmX_64_N:
+			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
+			eb := &tl.R[ab>>12&tlbMask]
+			if ab-eb.VA > 4088 {
+				goto miss
+			}
+			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
+			a := *(*uint64)(unsafe.Add(cp, u.d))
+			r := a + b
+			*(*uint64)(unsafe.Add(cp, u.d)) = r
+		case o_add_ri_32_F_then_st_64_B:
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				b := uint32(u.imm)
+				r := a + b
+				c.fop = kADD | 2
+				c.fa = uint64(int64(int32(r)))
+				c.fb = uint64(b)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
+				we := &tl.W[wa>>12&tlbMask]
+				if wa-we.VA > 4088 {
+					goto miss
+				}
+				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
+
+			}
+
+		case o_mov_rr_32_then_shr_ri_32_N:
+			{
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
+			}
+			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
+			{
+				a := *(*uint32)(unsafe.Add(cp, u.d))
+				n := uint(u.imm) // 1..
+				r := a >> (n & 63)
+				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
+			}
+
 		case o_add_rr_8_F:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
@@ -295,63 +9398,6 @@ loop:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			r := a + b
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_add_rr_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a + b
-			c.fop = kADD | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a + b
-			c.fop = kADD | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_rmB_32_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a + b
-			c.fop = kADD | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_rmX_32_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a + b
-			c.fop = kADD | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_mrB_32_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a + b
-			c.fop = kADD | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*wp = r
-
 		case o_add_mrX_32_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -361,21 +9407,6 @@ loop:
 			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
 			a := *wp
 			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a + b
-			c.fop = kADD | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*wp = r
-
-		case o_add_miB_32_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint32(u.imm)
 			r := a + b
 			c.fop = kADD | 2
 			c.fa = uint64(int64(int32(r)))
@@ -397,93 +9428,6 @@ loop:
 			c.fb = uint64(b)
 			*wp = r
 
-		case o_add_rr_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_rmB_32_N:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_rmX_32_N:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_add_rr_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_add_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_add_rmB_64_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_add_rmX_64_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_add_mrB_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*wp = r
-
 		case o_add_mrX_64_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -499,77 +9443,9 @@ loop:
 			c.fb = uint64(b)
 			*wp = r
 
-		case o_add_miB_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint64(u.imm)
-			r := a + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*wp = r
-
-		case o_add_miX_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint64(u.imm)
-			r := a + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*wp = r
-
-		case o_add_rr_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_add_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_add_rmB_64_N:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_add_rmX_64_N:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a + b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_or_rr_8_F:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a | b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			*(*uint8)(unsafe.Add(cp, u.d)) = r
-		case o_or_ri_8_F:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
 			r := a | b
 			c.fop = kLOGIC | 0
 			c.fa = uint64(int64(int8(r)))
@@ -631,21 +9507,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_or_miB_8_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4095 {
-				goto miss
-			}
-			wp := (*uint8)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint8(u.imm)
-			r := a | b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			*wp = r
-
 		case o_or_miX_8_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -664,11 +9525,6 @@ loop:
 		case o_or_rr_8_N:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a | b
-			*(*uint8)(unsafe.Add(cp, u.d)) = r
-		case o_or_ri_8_N:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
 			r := a | b
 			*(*uint8)(unsafe.Add(cp, u.d)) = r
 		case o_or_rmB_8_N:
@@ -823,35 +9679,6 @@ loop:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			r := a | b
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_or_rr_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a | b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_or_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a | b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_or_rmB_32_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a | b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_or_rmX_32_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -895,21 +9722,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_or_miB_32_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint32(u.imm)
-			r := a | b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*wp = r
-
 		case o_or_miX_32_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -925,16 +9737,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_or_rr_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a | b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_or_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a | b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_or_rmB_32_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -955,35 +9757,6 @@ loop:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			r := a | b
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_or_rr_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a | b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_or_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a | b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_or_rmB_64_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a | b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_or_rmX_64_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1027,21 +9800,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_or_miB_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint64(u.imm)
-			r := a | b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			*wp = r
-
 		case o_or_miX_64_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -1057,26 +9815,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_or_rr_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a | b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_or_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a | b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_or_rmB_64_N:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a | b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_or_rmX_64_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1090,14 +9828,6 @@ loop:
 		case o_and_rr_8_F:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			*(*uint8)(unsafe.Add(cp, u.d)) = r
-		case o_and_ri_8_F:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
 			r := a & b
 			c.fop = kLOGIC | 0
 			c.fa = uint64(int64(int8(r)))
@@ -1159,21 +9889,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_and_miB_8_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4095 {
-				goto miss
-			}
-			wp := (*uint8)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint8(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			*wp = r
-
 		case o_and_miX_8_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -1192,11 +9907,6 @@ loop:
 		case o_and_rr_8_N:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a & b
-			*(*uint8)(unsafe.Add(cp, u.d)) = r
-		case o_and_ri_8_N:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
 			r := a & b
 			*(*uint8)(unsafe.Add(cp, u.d)) = r
 		case o_and_rmB_8_N:
@@ -1222,14 +9932,6 @@ loop:
 		case o_and_rr_16_F:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			b := *(*uint16)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 1
-			c.fa = uint64(int64(int16(r)))
-			c.fb = uint64(0)
-			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_and_ri_16_F:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := uint16(u.imm)
 			r := a & b
 			c.fop = kLOGIC | 1
 			c.fa = uint64(int64(int16(r)))
@@ -1261,21 +9963,6 @@ loop:
 			c.fa = uint64(int64(int16(r)))
 			c.fb = uint64(0)
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_and_mrB_16_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4094 {
-				goto miss
-			}
-			wp := (*uint16)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := *(*uint16)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 1
-			c.fa = uint64(int64(int16(r)))
-			c.fb = uint64(0)
-			*wp = r
-
 		case o_and_mrX_16_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -1326,11 +10013,6 @@ loop:
 			b := *(*uint16)(unsafe.Add(cp, u.s))
 			r := a & b
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_and_ri_16_N:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := uint16(u.imm)
-			r := a & b
-			*(*uint16)(unsafe.Add(cp, u.d)) = r
 		case o_and_rmB_16_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1351,35 +10033,6 @@ loop:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			r := a & b
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_and_rr_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_and_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_and_rmB_32_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_and_rmX_32_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1423,21 +10076,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_and_miB_32_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*wp = r
-
 		case o_and_miX_32_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -1456,11 +10094,6 @@ loop:
 		case o_and_rr_32_N:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_and_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
 			r := a & b
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_and_rmB_32_N:
@@ -1483,22 +10116,6 @@ loop:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			r := a & b
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_and_rr_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_and_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_and_rmB_64_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1555,21 +10172,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_and_miB_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint64(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			*wp = r
-
 		case o_and_miX_64_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -1585,26 +10187,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_and_rr_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_and_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a & b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_and_rmB_64_N:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a & b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_and_rmX_64_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1854,11 +10436,6 @@ loop:
 			b := *(*uint16)(unsafe.Add(cp, u.s))
 			r := a - b
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_sub_ri_16_N:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := uint16(u.imm)
-			r := a - b
-			*(*uint16)(unsafe.Add(cp, u.d)) = r
 		case o_sub_rmB_16_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1879,35 +10456,6 @@ loop:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			r := a - b
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_sub_rr_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_sub_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_sub_rmB_32_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_sub_rmX_32_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -1921,21 +10469,6 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(b)
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_sub_mrB_32_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*wp = r
-
 		case o_sub_mrX_32_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -1951,46 +10484,6 @@ loop:
 			c.fb = uint64(b)
 			*wp = r
 
-		case o_sub_miB_32_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint32(u.imm)
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*wp = r
-
-		case o_sub_miX_32_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint32(u.imm)
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*wp = r
-
-		case o_sub_rr_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a - b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_sub_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a - b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_sub_rmB_32_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -2011,35 +10504,6 @@ loop:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			r := a - b
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_sub_rr_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_sub_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_sub_rmB_64_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_sub_rmX_64_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -2053,21 +10517,6 @@ loop:
 			c.fa = r
 			c.fb = uint64(b)
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_sub_mrB_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*wp = r
-
 		case o_sub_mrX_64_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -2083,56 +10532,6 @@ loop:
 			c.fb = uint64(b)
 			*wp = r
 
-		case o_sub_miB_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint64(u.imm)
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*wp = r
-
-		case o_sub_miX_64_F:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			b := uint64(u.imm)
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*wp = r
-
-		case o_sub_rr_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a - b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_sub_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a - b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_sub_rmB_64_N:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a - b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_sub_rmX_64_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -2377,11 +10776,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_xor_rr_16_N:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := *(*uint16)(unsafe.Add(cp, u.s))
-			r := a ^ b
-			*(*uint16)(unsafe.Add(cp, u.d)) = r
 		case o_xor_ri_16_N:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			b := uint16(u.imm)
@@ -2407,14 +10801,6 @@ loop:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			r := a ^ b
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_xor_rr_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a ^ b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_xor_ri_32_F:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -2509,16 +10895,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_xor_rr_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a ^ b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_xor_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a ^ b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_xor_rmB_32_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -2641,16 +11017,6 @@ loop:
 			c.fb = uint64(0)
 			*wp = r
 
-		case o_xor_rr_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a ^ b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_xor_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a ^ b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_xor_rmB_64_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -2671,14 +11037,6 @@ loop:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			r := a ^ b
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_cmp_rr_8_F:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(b)
-
 		case o_cmp_ri_8_F:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := uint8(u.imm)
@@ -2734,32 +11092,6 @@ loop:
 			}
 			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(b)
-
-		case o_cmp_miB_8_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint8(u.imm)
-			r := a - b
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(b)
-
-		case o_cmp_miX_8_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint8(u.imm)
 			r := a - b
 			c.fop = kSUB | 0
 			c.fa = uint64(int64(int8(r)))
@@ -2833,19 +11165,6 @@ loop:
 			c.fa = uint64(int64(int16(r)))
 			c.fb = uint64(b)
 
-		case o_cmp_miB_16_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4094 {
-				goto miss
-			}
-			a := *(*uint16)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint16(u.imm)
-			r := a - b
-			c.fop = kSUB | 1
-			c.fa = uint64(int64(int16(r)))
-			c.fb = uint64(b)
-
 		case o_cmp_miX_16_F:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -2859,35 +11178,6 @@ loop:
 			c.fa = uint64(int64(int16(r)))
 			c.fb = uint64(b)
 
-		case o_cmp_rr_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-
-		case o_cmp_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-
-		case o_cmp_rmB_32_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-
 		case o_cmp_rmX_32_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -2896,19 +11186,6 @@ loop:
 			}
 			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
 			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-
-		case o_cmp_mrB_32_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
 			r := a - b
 			c.fop = kSUB | 2
 			c.fa = uint64(int64(int32(r)))
@@ -2927,61 +11204,6 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(b)
 
-		case o_cmp_miB_32_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-
-		case o_cmp_miX_32_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			r := a - b
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-
-		case o_cmp_rr_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-
-		case o_cmp_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-
-		case o_cmp_rmB_64_F:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-
 		case o_cmp_rmX_64_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -2990,19 +11212,6 @@ loop:
 			}
 			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
 			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-
-		case o_cmp_mrB_64_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
 			r := a - b
 			c.fop = kSUB | 3
 			c.fa = r
@@ -3020,48 +11229,6 @@ loop:
 			c.fop = kSUB | 3
 			c.fa = r
 			c.fb = uint64(b)
-
-		case o_cmp_miB_64_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint64(u.imm)
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-
-		case o_cmp_miX_64_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint64(u.imm)
-			r := a - b
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(b)
-
-		case o_test_rr_8_F:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-
-		case o_test_ri_8_F:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
 
 		case o_test_mrB_8_F:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -3084,19 +11251,6 @@ loop:
 			}
 			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-
-		case o_test_miB_8_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint8(u.imm)
 			r := a & b
 			c.fop = kLOGIC | 0
 			c.fa = uint64(int64(int8(r)))
@@ -3183,22 +11337,6 @@ loop:
 			c.fa = uint64(int64(int16(r)))
 			c.fb = uint64(0)
 
-		case o_test_rr_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-
-		case o_test_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-
 		case o_test_mrB_32_F:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -3225,19 +11363,6 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(0)
 
-		case o_test_miB_32_F:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-
 		case o_test_miX_32_F:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -3249,14 +11374,6 @@ loop:
 			r := a & b
 			c.fop = kLOGIC | 2
 			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-
-		case o_test_rr_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
 			c.fb = uint64(0)
 
 		case o_test_ri_64_F:
@@ -3321,30 +11438,6 @@ loop:
 
 		case o_mov_rr_8:
 			*(*uint8)(unsafe.Add(cp, u.d)) = *(*uint8)(unsafe.Add(cp, u.s))
-		case o_st_8_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4095 {
-				goto miss
-			}
-			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
-
-		case o_sti_8_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4095 {
-				goto miss
-			}
-			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
-
-		case o_ldz_8_B:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4095 {
-				goto miss
-			}
-			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 		case o_ldw_8_B:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -3354,14 +11447,6 @@ loop:
 			wp := (*uint8)(unsafe.Add(we.P, wa-we.VA))
 			v := *wp
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_ldm_8_B:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4095 {
-				goto miss
-			}
-			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint8)(unsafe.Add(cp, u.d)) = v
 		case o_lds_8_16_B:
 			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ev := &tl.R[av>>12&tlbMask]
@@ -3370,14 +11455,6 @@ loop:
 			}
 			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
 			*(*uint16)(unsafe.Add(cp, u.d)) = uint16(int16(int8(v)))
-		case o_lds_8_32_B:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4095 {
-				goto miss
-			}
-			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(int32(int8(v))))
 		case o_lds_8_64_B:
 			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ev := &tl.R[av>>12&tlbMask]
@@ -3386,30 +11463,6 @@ loop:
 			}
 			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int8(v)))
-		case o_st_8_X:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4095 {
-				goto miss
-			}
-			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
-
-		case o_sti_8_X:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4095 {
-				goto miss
-			}
-			*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
-
-		case o_ldz_8_X:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4095 {
-				goto miss
-			}
-			v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 		case o_ldw_8_X:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -3459,30 +11512,6 @@ loop:
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int8(*(*uint8)(unsafe.Add(cp, u.s)))))
 		case o_mov_rr_16:
 			*(*uint16)(unsafe.Add(cp, u.d)) = *(*uint16)(unsafe.Add(cp, u.s))
-		case o_st_16_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4094 {
-				goto miss
-			}
-			*(*uint16)(unsafe.Add(we.P, wa-we.VA)) = *(*uint16)(unsafe.Add(cp, u.s))
-
-		case o_sti_16_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4094 {
-				goto miss
-			}
-			*(*uint16)(unsafe.Add(we.P, wa-we.VA)) = uint16(u.imm)
-
-		case o_ldz_16_B:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4094 {
-				goto miss
-			}
-			v := *(*uint16)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 		case o_ldw_16_B:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -3577,49 +11606,6 @@ loop:
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(int32(int16(*(*uint16)(unsafe.Add(cp, u.s))))))
 		case o_movs_16_64:
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int16(*(*uint16)(unsafe.Add(cp, u.s)))))
-		case o_mov_rr_32:
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-		case o_st_32_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = *(*uint32)(unsafe.Add(cp, u.s))
-
-		case o_sti_32_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
-
-		case o_ldz_32_B:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4092 {
-				goto miss
-			}
-			v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_ldw_32_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_lds_32_64_B:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4092 {
-				goto miss
-			}
-			v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(v)))
 		case o_st_32_X:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -3653,59 +11639,6 @@ loop:
 			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
 			v := *wp
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_lds_32_64_X:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4092 {
-				goto miss
-			}
-			v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(v)))
-		case o_movs_32_64:
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
-		case o_mov_rr_64:
-			*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-		case o_st_64_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-		case o_sti_64_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-		case o_ldz_64_B:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4088 {
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_ldw_64_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_st_64_X:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
 		case o_sti_64_X:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -3714,45 +11647,14 @@ loop:
 			}
 			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
 
-		case o_ldz_64_X:
-			av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4088 {
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_ldw_64_X:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_movz_8:
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
 		case o_mov_ri_8:
 			*(*uint8)(unsafe.Add(cp, u.d)) = uint8(u.imm)
-		case o_movz_16:
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint16)(unsafe.Add(cp, u.s)))
 		case o_mov_ri_16:
 			*(*uint16)(unsafe.Add(cp, u.d)) = uint16(u.imm)
-		case o_mov_ri_64:
-			*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 		case o_lea_16_B:
 			*(*uint16)(unsafe.Add(cp, u.d)) = uint16(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp)
-		case o_lea_32_B:
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
-		case o_lea_64_B:
-			*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 		case o_lea_16_X:
 			*(*uint16)(unsafe.Add(cp, u.d)) = uint16(*(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp)
-		case o_lea_32_X:
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp))
-		case o_lea_64_X:
-			*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 		case o_inc_r_8:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			r := a + 1
@@ -3952,22 +11854,6 @@ loop:
 			c.fop = kINC | 2
 			c.fa = uint64(int64(int32(r)))
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_inc_m_32_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			r := a + 1
-			if c.fop < kINC || c.fop >= kEXP {
-				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-			}
-			c.fop = kINC | 2
-			c.fa = uint64(int64(int32(r)))
-			*wp = r
-
 		case o_inc_m_32_X:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -3993,22 +11879,6 @@ loop:
 			c.fop = kDEC | 2
 			c.fa = uint64(int64(int32(r)))
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_dec_m_32_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			r := a - 1
-			if c.fop < kINC || c.fop >= kEXP {
-				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-			}
-			c.fop = kDEC | 2
-			c.fa = uint64(int64(int32(r)))
-			*wp = r
-
 		case o_dec_m_32_X:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -4025,19 +11895,10 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			*wp = r
 
-		case o_neg_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			r := -a
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(a)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_neg_32_N:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			r := -a
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_not_32:
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(^*(*uint32)(unsafe.Add(cp, u.d)))
 		case o_inc_r_64:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			r := a + 1
@@ -4047,22 +11908,6 @@ loop:
 			c.fop = kINC | 3
 			c.fa = uint64(int64(int64(r)))
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_inc_m_64_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			r := a + 1
-			if c.fop < kINC || c.fop >= kEXP {
-				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-			}
-			c.fop = kINC | 3
-			c.fa = uint64(int64(int64(r)))
-			*wp = r
-
 		case o_inc_m_64_X:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -4088,22 +11933,6 @@ loop:
 			c.fop = kDEC | 3
 			c.fa = uint64(int64(int64(r)))
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_dec_m_64_B:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			a := *wp
-			r := a - 1
-			if c.fop < kINC || c.fop >= kEXP {
-				c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-			}
-			c.fop = kDEC | 3
-			c.fa = uint64(int64(int64(r)))
-			*wp = r
-
 		case o_dec_m_64_X:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -4120,47 +11949,6 @@ loop:
 			c.fa = uint64(int64(int64(r)))
 			*wp = r
 
-		case o_neg_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := -a
-			c.fop = kSUB | 3
-			c.fa = r
-			c.fb = uint64(a)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_neg_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			r := -a
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_not_64:
-			*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
-		case o_shl_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a << (n & 63)
-			cf := uint64(a>>((32-n)&63)) & 1
-			fb := cf | (uint64(r>>31)^cf)<<11
-			c.fop = kRES | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_shr_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a >> (n & 63)
-			fb := uint64(a>>((n-1)&63))&1 | uint64(a>>31)<<11
-			c.fop = kRES | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_sar_ri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := uint32(int32(a) >> (n & 63))
-			fb := uint64(int32(a)>>((n-1)&63)) & 1
-			c.fop = kRES | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_shl_rc_32_F:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			n := uint(c.r[1]) & 31
@@ -4204,21 +11992,6 @@ loop:
 				c.fb = uint64(fb)
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
-		case o_shl_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a << (n & 63)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_shr_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a >> (n & 63)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_sar_ri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := uint32(int32(a) >> (n & 63))
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_rol_ri_32_N:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			n := uint(u.imm) // 1..
@@ -4279,63 +12052,6 @@ loop:
 				r := bits.RotateLeft32(a, -int(n))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
-		case o_shl_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a << (n & 63)
-			cf := uint64(a>>((64-n)&63)) & 1
-			fb := cf | (uint64(r>>63)^cf)<<11
-			c.fop = kRES | 3
-			c.fa = r
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_shr_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a >> (n & 63)
-			fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
-			c.fop = kRES | 3
-			c.fa = r
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_sar_ri_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := uint64(int64(a) >> (n & 63))
-			fb := uint64(int64(a)>>((n-1)&63)) & 1
-			c.fop = kRES | 3
-			c.fa = r
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_shl_rc_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(c.r[1]) & 63
-			if n == 0 {
-				a := a
-				*(*uint64)(unsafe.Add(cp, u.d)) = a
-			} else {
-				r := a << (n & 63)
-				cf := uint64(a>>((64-n)&63)) & 1
-				fb := cf | (uint64(r>>63)^cf)<<11
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-		case o_shr_rc_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(c.r[1]) & 63
-			if n == 0 {
-				a := a
-				*(*uint64)(unsafe.Add(cp, u.d)) = a
-			} else {
-				r := a >> (n & 63)
-				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
 		case o_sar_rc_64_F:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			n := uint(c.r[1]) & 63
@@ -4350,21 +12066,6 @@ loop:
 				c.fb = uint64(fb)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
-		case o_shl_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a << (n & 63)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_shr_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := a >> (n & 63)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_sar_ri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(u.imm) // 1..
-			r := uint64(int64(a) >> (n & 63))
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_rol_ri_64_N:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			n := uint(u.imm) // 1..
@@ -4375,26 +12076,6 @@ loop:
 			n := uint(u.imm) // 1..
 			r := bits.RotateLeft64(a, -int(n))
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_shl_rc_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(c.r[1]) & 63
-			if n == 0 {
-				a := a
-				*(*uint64)(unsafe.Add(cp, u.d)) = a
-			} else {
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-		case o_shr_rc_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			n := uint(c.r[1]) & 63
-			if n == 0 {
-				a := a
-				*(*uint64)(unsafe.Add(cp, u.d)) = a
-			} else {
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
 		case o_sar_rc_64_N:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			n := uint(c.r[1]) & 63
@@ -4471,42 +12152,11 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(fb)
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_imul_rri_32_F:
-			a := *(*uint32)(unsafe.Add(cp, u.s))
-			b := uint32(u.imm)
-			r := a * b
-			var fb uint64
-			if p := int64(int32(a)) * int64(int32(b)); p != int64(int32(p)) {
-				fb = flagCF | flagOF
-			}
-			c.fop = kRES | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 		case o_imul_rr_32_N:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := *(*uint32)(unsafe.Add(cp, u.s))
 			r := a * b
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_imul_rri_32_N:
-			a := *(*uint32)(unsafe.Add(cp, u.s))
-			b := uint32(u.imm)
-			r := a * b
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_imul_rr_64_F:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a * b
-			hi, lo := bits.Mul64(a, b)
-			hi -= uint64(int64(a)>>63)&b + uint64(int64(b)>>63)&a
-			var fb uint64
-			if hi != uint64(int64(lo)>>63) {
-				fb = flagCF | flagOF
-			}
-			c.fop = kRES | 3
-			c.fa = r
-			c.fb = uint64(fb)
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
 		case o_imul_rri_64_F:
 			a := *(*uint64)(unsafe.Add(cp, u.s))
 			b := uint64(u.imm)
@@ -4521,28 +12171,6 @@ loop:
 			c.fa = r
 			c.fb = uint64(fb)
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_imul_rr_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a * b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_imul_rri_64_N:
-			a := *(*uint64)(unsafe.Add(cp, u.s))
-			b := uint64(u.imm)
-			r := a * b
-			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_mul_64:
-			hi, lo := bits.Mul64(c.r[0], *(*uint64)(unsafe.Add(cp, u.s)))
-			c.r[0] = lo
-			c.r[2] = hi
-			var fb uint64
-			if hi != 0 {
-				fb = flagCF | flagOF
-			}
-			c.fop = kRES | 3
-			c.fa = lo
-			c.fb = uint64(fb)
-
 		case o_mul_32:
 			p := uint64(uint32(c.r[0])) * uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			c.r[0] = uint64(uint32(p))
@@ -4555,12 +12183,6 @@ loop:
 			c.fa = uint64(int64(int32(p)))
 			c.fb = uint64(fb)
 
-		case o_div_64:
-			d := *(*uint64)(unsafe.Add(cp, u.s))
-			if d <= c.r[2] {
-				goto miss
-			}
-			c.r[0], c.r[2] = bits.Div64(c.r[2], c.r[0], d)
 		case o_div_32:
 			d := uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			n := c.r[2]<<32 | uint64(uint32(c.r[0]))
@@ -4568,27 +12190,6 @@ loop:
 				goto miss
 			}
 			c.r[0], c.r[2] = n/d, n%d
-		case o_set_b:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) < uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) < uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) < uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) < uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = false
-			default:
-				goto miss
-			}
-			var v uint8
-			if t {
-				v = 1
-			}
-			*(*uint8)(unsafe.Add(cp, u.d)) = v
 		case o_cmov_b_16:
 			var t bool
 			switch c.fop {
@@ -4631,71 +12232,6 @@ loop:
 				v = *(*uint32)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_b_64:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) < uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) < uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) < uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) < uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = false
-			default:
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_b:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) < uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) < uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) < uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) < uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = false
-			default:
-				goto miss
-			}
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_set_ae:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) < uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) < uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) < uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) < uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = false
-			default:
-				goto miss
-			}
-			t = !t
-			var v uint8
-			if t {
-				v = 1
-			}
-			*(*uint8)(unsafe.Add(cp, u.d)) = v
 		case o_cmov_ae_16:
 			var t bool
 			switch c.fop {
@@ -4718,28 +12254,6 @@ loop:
 				v = *(*uint16)(unsafe.Add(cp, u.s))
 			}
 			*(*uint16)(unsafe.Add(cp, u.d)) = v
-		case o_cmov_ae_32:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) < uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) < uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) < uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) < uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = false
-			default:
-				goto miss
-			}
-			t = !t
-			v := *(*uint32)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint32)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 		case o_cmov_ae_64:
 			var t bool
 			switch c.fop {
@@ -4762,36 +12276,6 @@ loop:
 				v = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_ae:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) < uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) < uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) < uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) < uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = false
-			default:
-				goto miss
-			}
-			t = !t
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_set_e:
-			t := c.fa == 0
-			var v uint8
-			if t {
-				v = 1
-			}
-			*(*uint8)(unsafe.Add(cp, u.d)) = v
 		case o_cmov_e_16:
 			t := c.fa == 0
 			v := *(*uint16)(unsafe.Add(cp, u.d))
@@ -4799,35 +12283,6 @@ loop:
 				v = *(*uint16)(unsafe.Add(cp, u.s))
 			}
 			*(*uint16)(unsafe.Add(cp, u.d)) = v
-		case o_cmov_e_32:
-			t := c.fa == 0
-			v := *(*uint32)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint32)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_e_64:
-			t := c.fa == 0
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_e:
-			t := c.fa == 0
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_set_ne:
-			t := c.fa != 0
-			var v uint8
-			if t {
-				v = 1
-			}
-			*(*uint8)(unsafe.Add(cp, u.d)) = v
 		case o_cmov_ne_16:
 			t := c.fa != 0
 			v := *(*uint16)(unsafe.Add(cp, u.d))
@@ -4835,28 +12290,6 @@ loop:
 				v = *(*uint16)(unsafe.Add(cp, u.s))
 			}
 			*(*uint16)(unsafe.Add(cp, u.d)) = v
-		case o_cmov_ne_32:
-			t := c.fa != 0
-			v := *(*uint32)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint32)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_ne_64:
-			t := c.fa != 0
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_ne:
-			t := c.fa != 0
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_set_be:
 			var t bool
 			switch c.fop {
@@ -4920,27 +12353,6 @@ loop:
 				v = *(*uint32)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_be_64:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) <= uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) <= uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) <= uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) <= uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = c.fa == 0
-			default:
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
 		case o_jcc_be:
 			var t bool
 			switch c.fop {
@@ -4963,28 +12375,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_set_a:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) <= uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) <= uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) <= uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) <= uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = c.fa == 0
-			default:
-				goto miss
-			}
-			t = !t
-			var v uint8
-			if t {
-				v = 1
-			}
-			*(*uint8)(unsafe.Add(cp, u.d)) = v
 		case o_cmov_a_16:
 			var t bool
 			switch c.fop {
@@ -5029,51 +12419,6 @@ loop:
 				v = *(*uint32)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_a_64:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) <= uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) <= uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) <= uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) <= uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = c.fa == 0
-			default:
-				goto miss
-			}
-			t = !t
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_a:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = uint8(c.fa+c.fb) <= uint8(c.fb)
-			case kSUB | 1:
-				t = uint16(c.fa+c.fb) <= uint16(c.fb)
-			case kSUB | 2:
-				t = uint32(c.fa+c.fb) <= uint32(c.fb)
-			case kSUB | 3:
-				t = uint64(c.fa+c.fb) <= uint64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = c.fa == 0
-			default:
-				goto miss
-			}
-			t = !t
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_set_s:
 			if c.fop == kODD {
 				goto miss
@@ -5104,27 +12449,6 @@ loop:
 				v = *(*uint32)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_s_64:
-			if c.fop == kODD {
-				goto miss
-			}
-			t := int64(c.fa) < 0
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_s:
-			if c.fop == kODD {
-				goto miss
-			}
-			t := int64(c.fa) < 0
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_set_ns:
 			if c.fop == kODD {
 				goto miss
@@ -5165,17 +12489,6 @@ loop:
 				v = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_ns:
-			if c.fop == kODD {
-				goto miss
-			}
-			t := int64(c.fa) >= 0
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_set_l:
 			var t bool
 			switch c.fop {
@@ -5370,29 +12683,6 @@ loop:
 				v = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_ge:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = int8(c.fa+c.fb) < int8(c.fb)
-			case kSUB | 1:
-				t = int16(c.fa+c.fb) < int16(c.fb)
-			case kSUB | 2:
-				t = int32(c.fa+c.fb) < int32(c.fb)
-			case kSUB | 3:
-				t = int64(c.fa+c.fb) < int64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = int64(c.fa) < 0
-			default:
-				goto miss
-			}
-			t = !t
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_set_le:
 			var t bool
 			switch c.fop {
@@ -5435,70 +12725,6 @@ loop:
 				v = *(*uint16)(unsafe.Add(cp, u.s))
 			}
 			*(*uint16)(unsafe.Add(cp, u.d)) = v
-		case o_cmov_le_32:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = int8(c.fa+c.fb) <= int8(c.fb)
-			case kSUB | 1:
-				t = int16(c.fa+c.fb) <= int16(c.fb)
-			case kSUB | 2:
-				t = int32(c.fa+c.fb) <= int32(c.fb)
-			case kSUB | 3:
-				t = int64(c.fa+c.fb) <= int64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = int64(c.fa) <= 0
-			default:
-				goto miss
-			}
-			v := *(*uint32)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint32)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_le_64:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = int8(c.fa+c.fb) <= int8(c.fb)
-			case kSUB | 1:
-				t = int16(c.fa+c.fb) <= int16(c.fb)
-			case kSUB | 2:
-				t = int32(c.fa+c.fb) <= int32(c.fb)
-			case kSUB | 3:
-				t = int64(c.fa+c.fb) <= int64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = int64(c.fa) <= 0
-			default:
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_le:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = int8(c.fa+c.fb) <= int8(c.fb)
-			case kSUB | 1:
-				t = int16(c.fa+c.fb) <= int16(c.fb)
-			case kSUB | 2:
-				t = int32(c.fa+c.fb) <= int32(c.fb)
-			case kSUB | 3:
-				t = int64(c.fa+c.fb) <= int64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = int64(c.fa) <= 0
-			default:
-				goto miss
-			}
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_set_g:
 			var t bool
 			switch c.fop {
@@ -5565,51 +12791,6 @@ loop:
 				v = *(*uint32)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-		case o_cmov_g_64:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = int8(c.fa+c.fb) <= int8(c.fb)
-			case kSUB | 1:
-				t = int16(c.fa+c.fb) <= int16(c.fb)
-			case kSUB | 2:
-				t = int32(c.fa+c.fb) <= int32(c.fb)
-			case kSUB | 3:
-				t = int64(c.fa+c.fb) <= int64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = int64(c.fa) <= 0
-			default:
-				goto miss
-			}
-			t = !t
-			v := *(*uint64)(unsafe.Add(cp, u.d))
-			if t {
-				v = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_jcc_g:
-			var t bool
-			switch c.fop {
-			case kSUB | 0:
-				t = int8(c.fa+c.fb) <= int8(c.fb)
-			case kSUB | 1:
-				t = int16(c.fa+c.fb) <= int16(c.fb)
-			case kSUB | 2:
-				t = int32(c.fa+c.fb) <= int32(c.fb)
-			case kSUB | 3:
-				t = int64(c.fa+c.fb) <= int64(c.fb)
-			case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-				t = int64(c.fa) <= 0
-			default:
-				goto miss
-			}
-			t = !t
-			if t {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rr_8_b:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
@@ -5760,55 +12941,9 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_rr_32_b:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a < b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_32_b:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a < b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_32_b:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a < b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_32_b:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
 			c.fop = kSUB | 2
 			c.fa = uint64(int64(int32((a - b))))
 			c.fb = uint64(b)
@@ -5835,71 +12970,8 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_rr_64_b:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a < b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_64_b:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a < b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_64_b:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a < b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_64_b:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a < b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_miB_64_b:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
 			b := uint64(u.imm)
 			c.fop = kSUB | 3
 			c.fa = (a - b)
@@ -6060,55 +13132,9 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_rr_32_ae:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_32_ae:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_32_ae:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_32_ae:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
 			c.fop = kSUB | 2
 			c.fa = uint64(int64(int32((a - b))))
 			c.fb = uint64(b)
@@ -6135,81 +13161,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_rr_64_ae:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_64_ae:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_64_ae:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_64_ae:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_miB_64_ae:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a >= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rr_8_e:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
@@ -6217,44 +13168,6 @@ loop:
 			c.fa = uint64(int64(int8((a - b))))
 			c.fb = uint64(b)
 			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_8_e:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_8_e:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_ri_8_e:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			if r == 0 {
 				nb = bl.t
 				goto enter
 			}
@@ -6312,69 +13225,9 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_8_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint8(u.imm)
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_miB_8_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint8(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rr_16_e:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			b := *(*uint16)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 1
-			c.fa = uint64(int64(int16((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_16_e:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := *(*uint16)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 1
-			c.fa = uint64(int64(int16(r)))
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_16_e:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := uint16(u.imm)
 			c.fop = kSUB | 1
 			c.fa = uint64(int64(int16((a - b))))
 			c.fb = uint64(b)
@@ -6449,23 +13302,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_16_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4094 {
-				goto miss
-			}
-			a := *(*uint16)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint16(u.imm)
-			c.fop = kSUB | 1
-			c.fa = uint64(int64(int16((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_miB_16_e:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -6479,90 +13315,6 @@ loop:
 			c.fa = uint64(int64(int16(r)))
 			c.fb = uint64(0)
 			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rr_32_e:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_32_e:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_32_e:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_ri_32_e:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_32_e:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_32_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a == b {
 				nb = bl.t
 				goto enter
 			}
@@ -6586,78 +13338,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_32_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_miB_32_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rr_64_e:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_64_e:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_64_e:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_ri_64_e:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			b := uint64(u.imm)
@@ -6666,40 +13346,6 @@ loop:
 			c.fa = r
 			c.fb = uint64(0)
 			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_64_e:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_64_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a == b {
 				nb = bl.t
 				goto enter
 			}
@@ -6723,41 +13369,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_64_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a == b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_miB_64_e:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint64(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if r == 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rr_8_ne:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
@@ -6765,44 +13376,6 @@ loop:
 			c.fa = uint64(int64(int8((a - b))))
 			c.fb = uint64(b)
 			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_8_ne:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_8_ne:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_ri_8_ne:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			if r != 0 {
 				nb = bl.t
 				goto enter
 			}
@@ -6816,23 +13389,6 @@ loop:
 			}
 			b := *(*uint8)(unsafe.Add(eb.P, ab-eb.VA))
 			a := *(*uint8)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_8_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint8)(unsafe.Add(cp, u.s))
 			c.fop = kSUB | 0
 			c.fa = uint64(int64(int8((a - b))))
 			c.fb = uint64(b)
@@ -6860,41 +13416,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_8_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint8(u.imm)
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_miB_8_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4095 {
-				goto miss
-			}
-			a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint8(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rr_16_ne:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			b := *(*uint16)(unsafe.Add(cp, u.s))
@@ -6910,31 +13431,6 @@ loop:
 		case o_jtest_rr_16_ne:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			b := *(*uint16)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 1
-			c.fa = uint64(int64(int16(r)))
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_16_ne:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := uint16(u.imm)
-			c.fop = kSUB | 1
-			c.fa = uint64(int64(int16((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_ri_16_ne:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := uint16(u.imm)
 			r := a & b
 			c.fop = kLOGIC | 1
 			c.fa = uint64(int64(int16(r)))
@@ -6997,23 +13493,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_16_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4094 {
-				goto miss
-			}
-			a := *(*uint16)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint16(u.imm)
-			c.fop = kSUB | 1
-			c.fa = uint64(int64(int16((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_miB_16_ne:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -7027,90 +13506,6 @@ loop:
 			c.fa = uint64(int64(int16(r)))
 			c.fb = uint64(0)
 			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rr_32_ne:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_32_ne:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_32_ne:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_ri_32_ne:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_32_ne:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4092 {
-				goto miss
-			}
-			b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_32_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a != b {
 				nb = bl.t
 				goto enter
 			}
@@ -7134,125 +13529,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_32_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_miB_32_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rr_64_ne:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_64_ne:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_64_ne:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_ri_64_ne:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_64_ne:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_64_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a != b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_mrB_64_ne:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -7266,23 +13542,6 @@ loop:
 			c.fa = r
 			c.fb = uint64(0)
 			if r != 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_miB_64_ne:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a != b {
 				nb = bl.t
 				goto enter
 			}
@@ -7468,18 +13727,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_ri_32_be:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a <= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rmB_32_be:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -7514,38 +13761,9 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_32_be:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a <= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rr_64_be:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a <= b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_64_be:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
 			c.fop = kSUB | 3
 			c.fa = (a - b)
 			c.fb = uint64(b)
@@ -7618,18 +13836,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_ri_8_a:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := uint8(u.imm)
-			c.fop = kSUB | 0
-			c.fa = uint64(int64(int8((a - b))))
-			c.fb = uint64(b)
-			if a > b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rmB_8_a:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -7684,18 +13890,6 @@ loop:
 		case o_jcmp_rr_16_a:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			b := *(*uint16)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 1
-			c.fa = uint64(int64(int16((a - b))))
-			c.fb = uint64(b)
-			if a > b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_16_a:
-			a := *(*uint16)(unsafe.Add(cp, u.d))
-			b := uint16(u.imm)
 			c.fop = kSUB | 1
 			c.fa = uint64(int64(int16((a - b))))
 			c.fb = uint64(b)
@@ -7768,18 +13962,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_ri_32_a:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a > b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rmB_32_a:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -7814,38 +13996,9 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_32_a:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if a > b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_rr_64_a:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if a > b {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_64_a:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
 			c.fop = kSUB | 3
 			c.fa = (a - b)
 			c.fb = uint64(b)
@@ -8192,19 +14345,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jtest_rr_32_s:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if int32(r) < 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_32_s:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -8329,19 +14469,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jtest_rr_64_s:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if int64(r) < 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_64_s:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			b := uint64(u.imm)
@@ -8362,40 +14489,6 @@ loop:
 			c.fa = r
 			c.fb = uint64(0)
 			if int64(r) < 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rmB_64_s:
-			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			eb := &tl.R[ab>>12&tlbMask]
-			if ab-eb.VA > 4088 {
-				goto miss
-			}
-			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a-b) < 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_64_s:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a-b) < 0 {
 				nb = bl.t
 				goto enter
 			}
@@ -8461,19 +14554,6 @@ loop:
 			c.fa = uint64(int64(int8((a - b))))
 			c.fb = uint64(b)
 			if int8(a-b) >= 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_8_ns:
-			a := *(*uint8)(unsafe.Add(cp, u.d))
-			b := *(*uint8)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 0
-			c.fa = uint64(int64(int8(r)))
-			c.fb = uint64(0)
-			if int8(r) >= 0 {
 				nb = bl.t
 				goto enter
 			}
@@ -8740,19 +14820,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jtest_rr_32_ns:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if int32(r) >= 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_32_ns:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -8872,19 +14939,6 @@ loop:
 			c.fa = (a - b)
 			c.fb = uint64(b)
 			if int64(a-b) >= 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_64_ns:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if int64(r) >= 0 {
 				nb = bl.t
 				goto enter
 			}
@@ -9193,23 +15247,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_mrB_32_l:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if int32(a) < int32(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_miB_32_l:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -9452,18 +15489,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_rr_32_ge:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if int32(a) >= int32(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_32_ge:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -9527,18 +15552,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_rr_64_ge:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a) >= int64(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jcmp_ri_64_ge:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			b := uint64(u.imm)
@@ -9559,23 +15572,6 @@ loop:
 			}
 			b := *(*uint64)(unsafe.Add(eb.P, ab-eb.VA))
 			a := *(*uint64)(unsafe.Add(cp, u.d))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a) >= int64(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_mrB_64_ge:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4088 {
-				goto miss
-			}
-			a := *(*uint64)(unsafe.Add(ea.P, aa-ea.VA))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
 			c.fop = kSUB | 3
 			c.fa = (a - b)
 			c.fb = uint64(b)
@@ -9876,43 +15872,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_rr_32_le:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if int32(a) <= int32(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_32_le:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if int32(r) <= 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_32_le:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if int32(a) <= int32(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_ri_32_le:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -9978,23 +15937,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_32_le:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if int32(a) <= int32(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_miB_32_le:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -10008,43 +15950,6 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(0)
 			if int32(r) <= 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rr_64_le:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a) <= int64(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_64_le:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if int64(r) <= 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_64_le:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a) <= int64(b) {
 				nb = bl.t
 				goto enter
 			}
@@ -10436,31 +16341,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jtest_rr_32_g:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(0)
-			if int32(r) > 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_32_g:
-			a := *(*uint32)(unsafe.Add(cp, u.d))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if int32(a) > int32(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_ri_32_g:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -10526,23 +16406,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_jcmp_miB_32_g:
-			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			ea := &tl.R[aa>>12&tlbMask]
-			if aa-ea.VA > 4092 {
-				goto miss
-			}
-			a := *(*uint32)(unsafe.Add(ea.P, aa-ea.VA))
-			b := uint32(u.imm)
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - b))))
-			c.fb = uint64(b)
-			if int32(a) > int32(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
 		case o_jtest_miB_32_g:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -10556,43 +16419,6 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(0)
 			if int32(r) > 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_rr_64_g:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a) > int64(b) {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jtest_rr_64_g:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := a & b
-			c.fop = kLOGIC | 3
-			c.fa = r
-			c.fb = uint64(0)
-			if int64(r) > 0 {
-				nb = bl.t
-				goto enter
-			}
-			nb = bl.f
-			goto enter
-		case o_jcmp_ri_64_g:
-			a := *(*uint64)(unsafe.Add(cp, u.d))
-			b := uint64(u.imm)
-			c.fop = kSUB | 3
-			c.fa = (a - b)
-			c.fb = uint64(b)
-			if int64(a) > int64(b) {
 				nb = bl.t
 				goto enter
 			}
@@ -10698,15 +16524,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_push_r:
-			v := *(*uint64)(unsafe.Add(cp, u.s))
-			wa := c.r[4] - 8
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-			c.r[4] -= 8
 		case o_push_i:
 			v := u.imm
 			wa := c.r[4] - 8
@@ -10716,15 +16533,6 @@ loop:
 			}
 			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
 			c.r[4] -= 8
-		case o_pop_r:
-			av := c.r[4]
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4088 {
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-			c.r[4] += 8
-			*(*uint64)(unsafe.Add(cp, u.d)) = v
 		case o_leave:
 			av := c.r[5]
 			ev := &tl.R[av>>12&tlbMask]
@@ -10852,51 +16660,6 @@ loop:
 			c.fb = uint64(b)
 			*(*uint16)(unsafe.Add(cp, u.s)) = a
 			*(*uint16)(unsafe.Add(cp, u.d)) = r
-		case o_cmpxchg_m_32:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			a := uint32(c.r[0])
-			c.fop = kSUB | 2
-			c.fa = uint64(int64(int32((a - v))))
-			c.fb = uint64(v)
-			if a == v {
-				*wp = *(*uint32)(unsafe.Add(cp, u.s))
-			} else {
-				c.r[0] = uint64(v)
-			}
-		case o_xadd_m_32:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			r := v + b
-			c.fop = kADD | 2
-			c.fa = uint64(int64(int32(r)))
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.s)) = uint64(v)
-			*wp = r
-
-		case o_xchg_m_32:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4092 {
-				goto miss
-			}
-			wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			b := *(*uint32)(unsafe.Add(cp, u.s))
-			*(*uint64)(unsafe.Add(cp, u.s)) = uint64(v)
-			*wp = b
-
 		case o_xchg_r_32:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := *(*uint32)(unsafe.Add(cp, u.s))
@@ -10911,51 +16674,6 @@ loop:
 			c.fb = uint64(b)
 			*(*uint64)(unsafe.Add(cp, u.s)) = uint64(a)
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_cmpxchg_m_64:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			a := uint64(c.r[0])
-			c.fop = kSUB | 3
-			c.fa = (a - v)
-			c.fb = uint64(v)
-			if a == v {
-				*wp = *(*uint64)(unsafe.Add(cp, u.s))
-			} else {
-				*(*uint64)(cp) = v
-			}
-		case o_xadd_m_64:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			r := v + b
-			c.fop = kADD | 3
-			c.fa = r
-			c.fb = uint64(b)
-			*(*uint64)(unsafe.Add(cp, u.s)) = v
-			*wp = r
-
-		case o_xchg_m_64:
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-			v := *wp
-			b := *(*uint64)(unsafe.Add(cp, u.s))
-			*(*uint64)(unsafe.Add(cp, u.s)) = v
-			*wp = b
-
 		case o_xchg_r_64:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			b := *(*uint64)(unsafe.Add(cp, u.s))
@@ -10970,8 +16688,6 @@ loop:
 			c.fb = uint64(b)
 			*(*uint64)(unsafe.Add(cp, u.s)) = a
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_nop:
-
 		case o_bswap_32:
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(bits.ReverseBytes32(*(*uint32)(unsafe.Add(cp, u.d))))
 		case o_bswap_64:
@@ -10980,46 +16696,12 @@ loop:
 			c.r[0] = c.r[0]&^0xffff | uint64(uint16(int8(c.r[0])))
 		case o_cwde:
 			c.r[0] = uint64(uint32(int16(c.r[0])))
-		case o_cdqe:
-			c.r[0] = uint64(int64(int32(c.r[0])))
 		case o_cwd:
 			c.r[2] = c.r[2]&^0xffff | uint64(uint16(int16(c.r[0])>>15))
-		case o_cdq:
-			c.r[2] = uint64(uint32(int32(c.r[0]) >> 31))
 		case o_cqo:
 			c.r[2] = uint64(int64(c.r[0]) >> 63)
 		case o_entry:
 			*bl.entry++
-		case o_next:
-			nb = bl.f
-			goto enter
-		case o_jmp:
-			nb = bl.t
-			goto enter
-		case o_call:
-			v := u.imm
-			wa := c.r[4] - 8
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-			c.r[4] -= 8
-			nb = bl.t
-			goto enter
-		case o_ret:
-			av := c.r[4]
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4088 {
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-			if uint64(int64(v)<<16>>16) != v {
-				goto miss
-			}
-			c.r[4] += 8
-			target = v
-			goto lookup
 		case o_ret_i:
 			av := c.r[4]
 			ev := &tl.R[av>>12&tlbMask]
@@ -11032,28 +16714,6 @@ loop:
 			}
 			c.r[4] += 8 + u.imm
 			target = v
-			goto lookup
-		case o_jmp_r:
-			v := *(*uint64)(unsafe.Add(cp, u.s))
-			if uint64(int64(v)<<16>>16) != v {
-				goto miss
-			}
-			target = v
-			goto lookup
-		case o_call_r:
-			v := u.imm
-			t := *(*uint64)(unsafe.Add(cp, u.s))
-			if uint64(int64(t)<<16>>16) != t {
-				goto miss
-			}
-			wa := c.r[4] - 8
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088 {
-				goto miss
-			}
-			*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-			c.r[4] -= 8
-			target = t
 			goto lookup
 		case o_jrcxz:
 			if c.r[1] == 0 {
@@ -11077,161 +16737,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_push_run:
-			n := uint64(u.sc)
-			wa := c.r[4] - 8*n
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4096-8*n {
-				goto miss
-			}
-			c.r[4] = wa
-			p := unsafe.Add(we.P, wa-we.VA+8*n-8)
-			for {
-				*(*uint64)(p) = *(*uint64)(unsafe.Add(cp, u.s))
-				n--
-				if n == 0 {
-					break
-				}
-				p = unsafe.Add(p, -8)
-				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			}
-		case o_pop_run:
-			n := uint64(u.sc)
-			ra := c.r[4]
-			re := &tl.R[ra>>12&tlbMask]
-			if ra-re.VA > 4096-8*n {
-				goto miss
-			}
-			p := unsafe.Add(re.P, ra-re.VA)
-			c.r[4] = ra + 8*n
-			for {
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(p)
-				n--
-				if n == 0 {
-					break
-				}
-				p = unsafe.Add(p, 8)
-				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			}
-
-		case o_pop_run_ret:
-			{
-				n := uint64(u.sc)
-				ra := c.r[4]
-				re := &tl.R[ra>>12&tlbMask]
-				if ra-re.VA > 4096-8*n {
-					goto miss
-				}
-				p := unsafe.Add(re.P, ra-re.VA)
-				c.r[4] = ra + 8*n
-				for {
-					*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(p)
-					n--
-					if n == 0 {
-						break
-					}
-					p = unsafe.Add(p, 8)
-					u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-				}
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			av := c.r[4]
-			ev := &tl.R[av>>12&tlbMask]
-			if av-ev.VA > 4088 {
-				goto miss
-			}
-			v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-			if uint64(int64(v)<<16>>16) != v {
-				goto miss
-			}
-			c.r[4] += 8
-			target = v
-			goto lookup
-		case o_st_run:
-			lo := u.imm
-			wa := *(*uint64)(unsafe.Add(cp, u.m)) + lo
-			we := &tl.W[wa>>12&tlbMask]
-			if wa-we.VA > 4088-8*uint64(u.x) {
-				goto miss
-			}
-			p := unsafe.Add(we.P, wa-we.VA)
-			for n := u.sc; ; {
-				*(*uint64)(unsafe.Add(p, u.disp-lo)) = *(*uint64)(unsafe.Add(cp, u.s))
-				n--
-				if n == 0 {
-					break
-				}
-				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			}
-		case o_ld_run:
-			lo := u.imm
-			ra := *(*uint64)(unsafe.Add(cp, u.m)) + lo
-			re := &tl.R[ra>>12&tlbMask]
-			if ra-re.VA > 4088-8*uint64(u.x) {
-				goto miss
-			}
-			p := unsafe.Add(re.P, ra-re.VA)
-			for n := u.sc; ; {
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(p, u.disp-lo))
-				n--
-				if n == 0 {
-					break
-				}
-				u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			}
-		case o_pop_r_then_pop_r:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-
-		case o_mov_rr_64_then_mov_rr_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_ldz_64_B_then_st_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
 		case o_add_ri_64_N_then_jcmp_ri_64_ne:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -11285,46 +16790,6 @@ loop:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
 				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_8_B_then_add_ri_64_N:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_add_ri_64_N_then_jcmp_rr_64_ne:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
 				c.fop = kSUB | 3
 				c.fa = (a - b)
 				c.fb = uint64(b)
@@ -11464,62 +16929,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_push_r_then_push_r:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_mov_rr_32_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
 		case o_ldz_32_X_then_jcmp_rr_32_b:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
@@ -11538,26 +16947,6 @@ loop:
 				c.fa = uint64(int64(int32((a - b))))
 				c.fb = uint64(b)
 				if a < b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_movs_32_64_then_jtest_rr_32_e:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -11620,75 +17009,6 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_64_B_then_jtest_ri_8_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_pop_r_then_ret:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_push_r_then_mov_rr_64:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
 		case o_mov_rr_32_then_xor_rr_32_F_then_rol_ri_32_N:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
@@ -11738,54 +17058,6 @@ loop:
 				b := *(*uint32)(unsafe.Add(cp, u.s))
 				r := a - b
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_mov_rr_64_then_sub_rr_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_st_64_B_then_st_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_shr_ri_64_N_then_shl_ri_64_N:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
 		case o_add_ri_64_N_then_movz_16:
@@ -11981,24 +17253,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_ri_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
 		case o_ldz_64_X_then_st_64_X:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
@@ -12062,39 +17316,6 @@ loop:
 				goto enter
 			}
 
-		case o_lea_64_B_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_xor_rr_32_F_then_mov_ri_64:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
 		case o_lea_32_B_then_jcmp_ri_8_be:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
@@ -12112,77 +17333,6 @@ loop:
 				}
 				nb = bl.f
 				goto enter
-			}
-
-		case o_ldz_64_B_then_jtest_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_ri_64_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_push_r_then_mov_rr_32:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			}
 
 		case o_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be:
@@ -12212,71 +17362,6 @@ loop:
 				}
 				nb = bl.f
 				goto enter
-			}
-
-		case o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_sub_ri_32_F_then_jcc_ne:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa != 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_push_r_then_push_r:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
 			}
 
 		case o_add_ri_64_N_then_add_rr_64_F:
@@ -12343,27 +17428,6 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_64_B_then_ldz_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
 		case o_movs_8_32_then_jcmp_rr_32_ae:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(int32(int8(*(*uint8)(unsafe.Add(cp, u.s))))))
@@ -12376,63 +17440,6 @@ loop:
 				c.fa = uint64(int64(int32((a - b))))
 				c.fb = uint64(b)
 				if a >= b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_add_ri_64_N_then_jcmp_rr_64_e:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_cmpxchg_m_32_then_jtest_rr_32_ne:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				v := *wp
-				a := uint32(c.r[0])
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - v))))
-				c.fb = uint64(v)
-				if a == v {
-					*wp = *(*uint32)(unsafe.Add(cp, u.s))
-				} else {
-					c.r[0] = uint64(v)
-				}
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -12489,28 +17496,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
 		case o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
@@ -12562,15 +17547,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 
-		case o_mov_rr_64_then_mov_rr_32:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
 		case o_ldz_8_B_then_st_8_X:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -12590,189 +17566,6 @@ loop:
 				}
 				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
 
-			}
-
-		case o_add_ri_64_N_then_add_ri_64_N:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_ldz_64_B_then_mov_rr_64:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_add_ri_64_F_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_pop_r_then_pop_r_then_ret:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_64_then_jtest_rr_64_e:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_add_mrB_64_F_then_ret:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_add_ri_64_F_then_sti_64_B:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-
-		case o_sti_32_B_then_mov_ri_64:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
 		case o_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne:
@@ -13015,139 +17808,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
-		case o_ldz_32_B_then_ldz_32_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_xor_rr_32_F_then_ret:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_push_r_then_mov_rr_32_then_push_r:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_ldz_32_B_then_jtest_rr_32_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_sub_ri_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_sti_64_B_then_sti_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-
 		case o_shl_ri_64_F_then_lea_64_B:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -13163,126 +17823,6 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
-		case o_add_ri_64_F_then_mov_rr_64:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_nop_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_ldz_64_B_then_lea_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
-		case o_add_ri_64_F_then_jcmp_miB_8_ne:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ea := &tl.R[aa>>12&tlbMask]
-				if aa-ea.VA > 4095 {
-					goto miss
-				}
-				a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-				b := uint8(u.imm)
-				c.fop = kSUB | 0
-				c.fa = uint64(int64(int8((a - b))))
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_push_r:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_st_64_B_then_call:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
 			}
 
 		case o_ldz_64_X_then_jmp_r:
@@ -13303,69 +17843,6 @@ loop:
 				}
 				target = v
 				goto lookup
-			}
-
-		case o_nop_then_ldz_64_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_rr_32_then_pop_r_then_pop_r:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-
-		case o_add_ri_32_F_then_st_64_B:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
 			}
 
 		case o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B:
@@ -13407,127 +17884,6 @@ loop:
 				}
 				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B_then_sub_ri_32_N:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_add_rr_64_N_then_jcmp_rr_32_b:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - b))))
-				c.fb = uint64(b)
-				if a < b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_dec_m_32_B_then_jcc_e:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a - 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kDEC | 2
-				c.fa = uint64(int64(int32(r)))
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa == 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_push_r_then_xor_rr_32_F:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 
 		case o_add_rr_64_F_then_pop_r_then_ret:
@@ -13605,79 +17961,6 @@ loop:
 					goto enter
 				}
 				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_8_X_then_st_8_X:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
-					goto miss
-				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = *(*uint8)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_mov_rr_64_then_ldz_64_B:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_xor_rr_32_F_then_nop:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-
-		case o_lea_64_B_then_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
 				goto enter
 			}
 
@@ -13798,148 +18081,6 @@ loop:
 				goto enter
 			}
 
-		case o_and_ri_32_F_then_jcc_ne:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa != 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_push_r_then_mov_rr_64_then_call:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_add_rr_64_N_then_add_rr_64_N:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_ldz_64_B_then_st_64_B_then_st_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_mov_rr_64_then_pop_r_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_64_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
 		case o_nop_then_sti_8_B:
 			{
 
@@ -13953,28 +18094,6 @@ loop:
 				}
 				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
 
-			}
-
-		case o_add_rr_64_N_then_jcmp_ri_32_a:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - b))))
-				c.fb = uint64(b)
-				if a > b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
 			}
 
 		case o_lea_32_B_then_sub_ri_32_F:
@@ -14018,34 +18137,6 @@ loop:
 				c.r[4] -= 8
 				nb = bl.t
 				goto enter
-			}
-
-		case o_dec_m_32_B_then_set_e:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a - 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kDEC | 2
-				c.fa = uint64(int64(int32(r)))
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa == 0
-				var v uint8
-				if t {
-					v = 1
-				}
-				*(*uint8)(unsafe.Add(cp, u.d)) = v
 			}
 
 		case o_dec_m_32_B_then_set_e_then_jtest_rr_8_e:
@@ -14238,474 +18329,6 @@ loop:
 				goto enter
 			}
 
-		case o_nop_then_ldz_32_B_then_jtest_rr_32_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_jtest_ri_8_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_cmp_miX_8_F_then_jcc_ne:
-			{
-				aa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				ea := &tl.R[aa>>12&tlbMask]
-				if aa-ea.VA > 4095 {
-					goto miss
-				}
-				a := *(*uint8)(unsafe.Add(ea.P, aa-ea.VA))
-				b := uint8(u.imm)
-				r := a - b
-				c.fop = kSUB | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(b)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa != 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_lea_64_X_then_lea_64_X:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_ldz_64_B_then_call:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_and_ri_32_F_then_ret:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_add_ri_64_F_then_call:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_push_r_then_mov_rr_64_then_sub_ri_64_F:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_add_ri_64_F_then_jmp:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_64_B_then_ldz_32_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_add_ri_64_F_then_mov_rr_32:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_push_r_then_push_r_then_mov_rr_64:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_nop_then_push_r_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_ldz_64_B_then_call_r:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				t := *(*uint64)(unsafe.Add(cp, u.s))
-				if uint64(int64(t)<<16>>16) != t {
-					goto miss
-				}
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				target = t
-				goto lookup
-			}
-
-		case o_nop_then_add_miB_32_F:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-
-		case o_inc_m_64_B_then_add_ri_64_F_then_ret:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				wp := (*uint64)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a + 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kINC | 3
-				c.fa = uint64(int64(int64(r)))
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_cdqe_then_jtest_rr_64_ne:
-			{
-				c.r[0] = uint64(int64(int32(c.r[0])))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_pop_r_then_jmp:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_rr_64_then_jtest_rr_64_s:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if int64(r) < 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_32_B_then_jmp:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
 		case o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
@@ -14841,65 +18464,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
-		case o_nop_then_ldz_8_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_rr_64_then_mov_ri_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_push_r_then_sub_ri_64_F:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
 		case o_nop_then_sti_8_B_then_dec_m_32_B_then_jcc_e:
 			{
 
@@ -15032,143 +18596,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_mov_rr_32_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_st_64_B_then_jmp:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_rr_64_then_jtest_rr_8_e:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := *(*uint8)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_lea_32_B_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_nop_then_sub_ri_64_F:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_rr_32_then_and_ri_32_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_movz_8_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_shr_ri_64_N_then_lea_64_X:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_nop_then_jtest_rr_64_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_ldz_8_X_then_jcmp_rr_8_e:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
@@ -15194,163 +18621,6 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := *(*uint8)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 0
-				c.fa = uint64(int64(int8((a - b))))
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_and_ri_32_F_then_jcc_e:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa == 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_st_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_ldz_64_B_then_add_ri_64_F:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_add_rr_64_F_then_call:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_lea_64_B_then_st_64_B_then_st_64_B:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
 		case o_lea_32_B_then_jcmp_ri_8_a:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
@@ -15367,122 +18637,6 @@ loop:
 					goto enter
 				}
 				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_lea_64_B_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_rr_64_then_jmp:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_shr_ri_64_N_then_and_ri_32_F:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_add_miB_32_F_then_call:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
 				goto enter
 			}
 
@@ -15570,149 +18724,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_ldz_64_B_then_mov_ri_64:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_nop_then_sub_ri_64_N:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_push_r_then_mov_rr_64_then_mov_rr_64:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_lea_64_B_then_mov_ri_64_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_add_ri_64_F_then_pop_r_then_pop_r_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_64_then_nop:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-
 		case o_mov_rr_64_then_cmpxchg_m_64:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
@@ -15735,59 +18746,6 @@ loop:
 				} else {
 					*(*uint64)(cp) = v
 				}
-			}
-
-		case o_ldz_64_B_then_jcmp_rr_64_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_xor_rr_32_F_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
 			}
 
 		case o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be:
@@ -15844,28 +18802,6 @@ loop:
 					goto enter
 				}
 				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_ri_64_then_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
 				goto enter
 			}
 
@@ -16257,64 +19193,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_shl_ri_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				cf := uint64(a>>((64-n)&63)) & 1
-				fb := cf | (uint64(r>>63)^cf)<<11
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_rr_64_then_and_ri_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_nop_then_push_r_then_mov_rr_32:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_mov_ri_64_then_mov_rr_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
 		case o_mov_rr_64_then_cmpxchg_m_64_then_jcmp_rr_64_e:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
@@ -16353,64 +19231,6 @@ loop:
 				goto enter
 			}
 
-		case o_ldz_32_B_then_jcmp_rr_32_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - b))))
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_sub_ri_64_F_then_call:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_lea_64_B_then_lea_64_B:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
 		case o_add_miB_32_F_then_ret:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -16442,21 +19262,6 @@ loop:
 				c.r[4] += 8
 				target = v
 				goto lookup
-			}
-
-		case o_mov_ri_64_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 
 		case o_sub_miB_32_F_then_ret:
@@ -16492,167 +19297,6 @@ loop:
 				goto lookup
 			}
 
-		case o_nop_then_ldz_64_B_then_sub_miB_32_F_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_nop_then_ldz_64_B_then_add_miB_32_F_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_ri_64_then_mov_ri_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_nop_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_nop_then_ldz_64_B_then_ldz_64_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
 		case o_or_ri_32_N_then_lea_32_B_then_jcmp_ri_8_a:
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
@@ -16677,168 +19321,6 @@ loop:
 				}
 				nb = bl.f
 				goto enter
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_ldz_64_B_then_add_rr_64_F:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_ldz_64_B_then_jcmp_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_lea_64_X_then_lea_64_B_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_nop_then_ldz_8_B_then_nop_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_32_then_mov_rr_32:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			}
 
 		case o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B:
@@ -16892,149 +19374,6 @@ loop:
 
 			}
 
-		case o_mov_rr_64_then_ldz_64_B_then_ldz_64_B:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_ldz_64_B_then_jmp:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_nop_then_jmp:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_mov_rr_32_then_jmp:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_st_64_B_then_ldz_64_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_ri_64_then_add_ri_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_xor_rr_32_F_then_jmp:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
 		case o_add_ri_64_N_then_jcmp_ri_64_b:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -17050,44 +19389,6 @@ loop:
 				c.fa = (a - b)
 				c.fb = uint64(b)
 				if a < b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_add_ri_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_ldz_32_B_then_jtest_rr_32_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -17124,57 +19425,6 @@ loop:
 				goto enter
 			}
 
-		case o_lea_64_X_then_ldz_64_B:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_and_ri_32_F_then_ldz_64_B:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_rr_32_then_sub_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
 		case o_test_rr_32_F_then_cmov_ne_32:
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
@@ -17193,26 +19443,6 @@ loop:
 					v = *(*uint32)(unsafe.Add(cp, u.s))
 				}
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_mov_ri_64_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
 			}
 
 		case o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N:
@@ -17272,50 +19502,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 
-		case o_mov_rr_32_then_shr_ri_32_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_shl_ri_64_N_then_mov_rr_32:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_movs_32_64_then_jtest_rr_32_ne:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_xor_rr_64_F_then_ret:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -17342,138 +19528,6 @@ loop:
 				goto lookup
 			}
 
-		case o_add_ri_64_F_then_mov_rr_32_then_mov_rr_64:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_sti_64_B_then_call:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_add_ri_64_N_then_jtest_rr_8_e:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := *(*uint8)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_st_32_B_then_call:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = *(*uint32)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
 		case o_st_8_B_then_jcmp_rr_64_ne:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -17497,100 +19551,6 @@ loop:
 				}
 				nb = bl.f
 				goto enter
-			}
-
-		case o_add_ri_64_N_then_add_ri_64_F:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-
-		case o_ldz_64_B_then_sub_ri_64_F:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
 		case o_st_64_B_then_jcmp_rr_64_ne:
@@ -17631,79 +19591,6 @@ loop:
 				b := *(*uint64)(unsafe.Add(cp, u.s))
 				r := a | b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a | b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_rr_64_then_mov_rr_32_then_sar_ri_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := uint64(int64(a) >> (n & 63))
-				fb := uint64(int64(a)>>((n-1)&63)) & 1
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_rr_64_then_jcmp_rr_64_ae:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a >= b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_mov_rr_32:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
 			}
 
 		case o_xor_rr_32_F_then_mov_rr_32_then_jmp:
@@ -17847,73 +19734,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_ldz_32_B_then_jtest_ri_8_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_add_ri_32_N_then_add_rr_64_F:
 			{
 				a := *(*uint32)(unsafe.Add(cp, u.d))
@@ -17970,58 +19790,6 @@ loop:
 
 			}
 
-		case o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - b))))
-				c.fb = uint64(b)
-				if a != b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
@@ -18047,292 +19815,6 @@ loop:
 				}
 				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
 
-			}
-
-		case o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				cf := uint64(a>>((64-n)&63)) & 1
-				fb := cf | (uint64(r>>63)^cf)<<11
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_nop_then_ldz_32_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_cmp_rr_64_F_then_cmov_be_64:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				var t bool
-				switch c.fop {
-				case kSUB | 0:
-					t = uint8(c.fa+c.fb) <= uint8(c.fb)
-				case kSUB | 1:
-					t = uint16(c.fa+c.fb) <= uint16(c.fb)
-				case kSUB | 2:
-					t = uint32(c.fa+c.fb) <= uint32(c.fb)
-				case kSUB | 3:
-					t = uint64(c.fa+c.fb) <= uint64(c.fb)
-				case kLOGIC, kLOGIC | 1, kLOGIC | 2, kLOGIC | 3:
-					t = c.fa == 0
-				default:
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(cp, u.d))
-				if t {
-					v = *(*uint64)(unsafe.Add(cp, u.s))
-				}
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-
-		case o_ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(int64(int32(*(*uint32)(unsafe.Add(cp, u.s)))))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_not_64_then_and_rr_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a | b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_xor_rr_32_F_then_mov_rr_64_then_call:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_64_B_then_st_64_B_then_jtest_ri_32_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a | b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
 			}
 
 		case o_ldz_64_X_then_jtest_rr_64_ne:
@@ -18510,46 +19992,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_xor_rr_32_F_then_mov_rr_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_sti_64_B_then_sti_32_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
-
-			}
-
 		case o_ldz_64_B_then_add_ri_64_F_then_st_64_X:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -18581,51 +20023,6 @@ loop:
 
 			}
 
-		case o_ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_ldz_64_B_then_lea_64_X_then_ldz_64_B:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -18649,56 +20046,6 @@ loop:
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_ldz_64_B_then_lea_64_X_then_ldz_64_B_then_ldz_64_X_then_jtest_rr_64_ne:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
 			}
 
 		case o_ldz_8_B_then_or_ri_32_N:
@@ -18751,145 +20098,6 @@ loop:
 				goto enter
 			}
 
-		case o_sar_ri_64_F_then_lea_64_X:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := uint64(int64(a) >> (n & 63))
-				fb := uint64(int64(a)>>((n-1)&63)) & 1
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_mov_rr_32_then_and_ri_32_F_then_jcc_e:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa == 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := uint64(int64(a) >> (n & 63))
-				fb := uint64(int64(a)>>((n-1)&63)) & 1
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(c.r[1]) & 63
-				if n == 0 {
-					a := a
-					*(*uint64)(unsafe.Add(cp, u.d)) = a
-				} else {
-					r := a << (n & 63)
-					*(*uint64)(unsafe.Add(cp, u.d)) = r
-				}
-			}
-
-		case o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(c.r[1]) & 63
-				if n == 0 {
-					a := a
-					*(*uint64)(unsafe.Add(cp, u.d)) = a
-				} else {
-					r := a << (n & 63)
-					*(*uint64)(unsafe.Add(cp, u.d)) = r
-				}
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = ^*(*uint64)(unsafe.Add(cp, u.d))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
 		case o_nop_then_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne:
 			{
 
@@ -18924,148 +20132,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_64_B_then_lea_64_B_then_call:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_ldz_32_B_then_ldz_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_ldz_32_B_then_jtest_ri_8_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_jcmp_ri_64_a:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a > b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_pop_r_then_mov_rr_64:
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
 		case o_nop_then_sti_8_B_then_jtest_ri_32_e:
 			{
 
@@ -19094,96 +20160,6 @@ loop:
 				}
 				nb = bl.f
 				goto enter
-			}
-
-		case o_ldz_64_B_then_jcmp_rr_64_b:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a < b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_add_rr_64_N_then_add_rr_64_F:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_sub_rr_64_F_then_st_64_B:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
 			}
 
 		case o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F:
@@ -19216,94 +20192,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
-		case o_nop_then_push_r_then_push_r_then_push_r_then_push_r:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
-		case o_lea_64_B_then_xor_rr_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_and_ri_32_F_then_call:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
 		case o_shr_ri_64_N_then_add_rr_64_N:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -19317,19 +20205,6 @@ loop:
 				b := *(*uint64)(unsafe.Add(cp, u.s))
 				r := a + b
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
 		case o_add_rmB_64_F_then_mov_rr_64_then_call:
@@ -19384,37 +20259,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
-		case o_lea_64_B_then_mov_ri_64_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_nop_then_mov_ri_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
 		case o_lea_64_X_then_nop:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
@@ -19424,118 +20268,9 @@ loop:
 
 			}
 
-		case o_mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_mov_rr_64_then_sub_ri_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_lea_64_B_then_st_64_B:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
-		case o_lea_64_B_then_lea_64_B_then_st_64_B_then_call:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
 		case o_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
@@ -19741,36 +20476,6 @@ loop:
 				c.r[4] -= 8
 				nb = bl.t
 				goto enter
-			}
-
-		case o_ldz_64_B_then_add_ri_64_F_then_jmp_r:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				target = v
-				goto lookup
 			}
 
 		case o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B:
@@ -20420,458 +21125,6 @@ loop:
 				goto enter
 			}
 
-		case o_mov_rr_32_then_jtest_rr_32_e:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_push_r_then_push_r_then_mov_rr_32:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				c.r[4] += 8
-				*(*uint64)(unsafe.Add(cp, u.d)) = v
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_mov_rr_32_then_and_ri_32_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_ldz_8_B_then_jcmp_ri_8_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				c.fop = kSUB | 0
-				c.fa = uint64(int64(int8((a - b))))
-				c.fb = uint64(b)
-				if a == b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_push_r_then_lea_64_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
-		case o_st_64_B_then_mov_ri_64:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_shr_ri_64_F_then_mov_rr_64_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				fb := uint64(a>>((n-1)&63))&1 | uint64(a>>63)<<11
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_add_rr_64_F_then_ret:
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a << (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a | b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if int32(r) <= 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
-		case o_nop_then_sub_ri_64_N_then_jtest_rr_64_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a > b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				eb := &tl.R[ab>>12&tlbMask]
-				if ab-eb.VA > 4092 {
-					goto miss
-				}
-				b := *(*uint32)(unsafe.Add(eb.P, ab-eb.VA))
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32((a - b))))
-				c.fb = uint64(b)
-				if a < b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_32_B_then_st_64_B:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-
 		case o_push_r_then_ldz_64_B_then_mov_ri_64:
 			{
 				v := *(*uint64)(unsafe.Add(cp, u.s))
@@ -20898,70 +21151,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
 			}
 
-		case o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-
-		case o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N_then_shr_ri_64_N:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_movz_8_then_mov_ri_64_then_imul_rr_64_F:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint8)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a * b
-				hi, lo := bits.Mul64(a, b)
-				hi -= uint64(int64(a)>>63)&b + uint64(int64(b)>>63)&a
-				var fb uint64
-				if hi != uint64(int64(lo)>>63) {
-					fb = flagCF | flagOF
-				}
-				c.fop = kRES | 3
-				c.fa = r
-				c.fb = uint64(fb)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
 		case o_and_ri_64_N_then_add_ri_64_F_then_jmp:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -20983,125 +21172,6 @@ loop:
 			{
 				nb = bl.t
 				goto enter
-			}
-
-		case o_push_r_then_mov_rr_32_then_push_r_then_mov_rr_64:
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
-		case o_st_64_B_then_sti_32_B:
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = *(*uint64)(unsafe.Add(cp, u.s))
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				*(*uint32)(unsafe.Add(we.P, wa-we.VA)) = uint32(u.imm)
-
-			}
-
-		case o_ldz_8_B_then_jtest_rr_8_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := *(*uint8)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
 		case o_and_rr_32_N_then_jtest_ri_8_ne:
@@ -21147,76 +21217,6 @@ loop:
 				c.fa = uint64(int64(int8(r)))
 				c.fb = uint64(0)
 				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(^*(*uint32)(unsafe.Add(cp, u.d)))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint8)(unsafe.Add(cp, u.d))
-				b := uint8(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 0
-				c.fa = uint64(int64(int8(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e:
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
 					nb = bl.t
 					goto enter
 				}

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log"
+	"os"
 	"strings"
 )
 
@@ -116,7 +118,7 @@ func (g *gen) cells(b *bytes.Buffer, t table, ix []int) {
 func (g *gen) execFile() []byte {
 	var b bytes.Buffer
 	b.WriteString(header + "import (\n\t\"math/bits\"\n\t\"unsafe\"\n)\n" + execHead)
-	for _, o := range g.ops {
+	for _, o := range g.byHeat() {
 		switch {
 		case o.parts != nil:
 			fmt.Fprintf(&b, "case o_%s:\n%s\n", o.name, o.superBody())
@@ -158,6 +160,31 @@ func (g *gen) slowFile() []byte {
 	}
 	fmt.Fprintf(&b, "var slowOps = [numOps]func(*CPU, *uop) int{\n%s}\n", tab.String())
 	return b.Bytes()
+}
+
+// hotFile lists uops, the most used first.
+const hotFile = "gen/hot.txt"
+
+// byHeat is the ops in the order of the switch's cases: the hot ones first, then the others.
+func (g *gen) byHeat() (out []op) {
+	text, err := os.ReadFile(hotFile)
+	if err != nil {
+		log.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		name := strings.TrimSpace(line)
+		if k, ok := g.index[name]; ok && !seen[name] {
+			seen[name] = true
+			out = append(out, g.ops[k])
+		}
+	}
+	for _, o := range g.ops {
+		if !seen[o.name] {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 const execHead = `
