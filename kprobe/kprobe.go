@@ -65,6 +65,10 @@ type Kprobes struct {
 	// NoGuard runs handlers within handlers: the lesson of the seed's recursion hazard.
 	NoGuard bool
 
+	// Test knob: a mistake, which tests must see: "rip" returns from a stepped call to the copy, "recycle" keeps the instances of
+	// tasks that have died.
+	mistake string
+
 	// Test knob: hits of a probe that waits for its jump are stepped.
 	stepWaiting bool
 

@@ -163,8 +163,10 @@ func (k *Kprobes) drop(s *retStack, n int) {
 	for _, in := range s.list[n:] {
 		if in.Ret != nil {
 			in.Ret.Dropped++
-			in.Ret.InFlight--
-			in.Ret.recycle(in)
+			if k.mistake != "recycle" {
+				in.Ret.InFlight--
+				in.Ret.recycle(in)
+			}
 		}
 	}
 	clear(s.list[n:])

@@ -3,6 +3,7 @@ package kprobe
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -31,6 +32,7 @@ type soak struct {
 	rets  []*Ret
 	jumps int
 	text  []byte // without probes
+	bad   string // the last wrong count
 }
 
 // counted is a probe and the emulator's own count of the instruction that it is at.
@@ -51,6 +53,13 @@ func newSoak(t *testing.T, seed uint64) *soak {
 	return s
 }
 
+// do is Kprobes.do, which takes note of a broken guest.
+func (s *soak) do(fn func() error) {
+	if err := s.k.m.Do("soak", func(*kernel.VCPU) error { return fn() }); err != nil {
+		s.bad = err.Error()
+	}
+}
+
 // add puts a probe anywhere in the function, of any form.
 func (s *soak) add() {
 	off := s.offs[s.r.IntN(4)]
@@ -64,7 +73,7 @@ func (s *soak) add() {
 	remove, err := s.k.m.Hook(p.Addr, func(*kernel.VCPU) { p.passes++ })
 	must(s.t, err)
 	p.remove = remove
-	s.k.do(s.t, func() error { return errors.Join(s.k.Register(p.Probe), s.k.Enable(p.Probe)) })
+	s.do(func() error { return errors.Join(s.k.Register(p.Probe), s.k.Enable(p.Probe)) })
 	p.base = p.passes - p.Hits
 	s.live = append(s.live, p)
 }
@@ -75,20 +84,20 @@ func (s *soak) drop() {
 	p := s.live[i]
 	s.check(p)
 	s.live = append(s.live[:i], s.live[i+1:]...)
-	s.k.do(s.t, func() error { return s.k.Unregister(p.Probe) })
+	s.do(func() error { return s.k.Unregister(p.Probe) })
 	p.remove()
 }
 
 func (s *soak) check(p *counted) {
 	if p.Enabled() && p.passes-p.Hits-p.Missed != p.base {
-		s.t.Errorf("%s: %d passes, %d hits, %d missed since the last count", p.Kind(), p.passes-p.base, p.Hits, p.Missed)
+		s.bad = fmt.Sprintf("%s: %d passes, %d hits, %d missed since the last count", p.Kind(), p.passes-p.base, p.Hits, p.Missed)
 	}
 }
 
 // optimise is the guest's optimiser without its 20 ms.
 func (s *soak) optimise() {
 	for _, step := range []int{1, 2} {
-		s.k.do(s.t, func() error {
+		s.do(func() error {
 			for _, x := range s.k.optList {
 				switch {
 				case step == 1 && x.opt == optLeaving:
@@ -120,22 +129,22 @@ func (s *soak) step() {
 	case 6:
 		if len(s.rets) == 0 {
 			r := &Ret{MaxActive: 1 + s.r.IntN(4), Probe: Probe{Addr: s.at}}
-			s.k.do(s.t, func() error { return errors.Join(s.k.RegisterRet(r), s.k.Enable(&r.Probe)) })
+			s.do(func() error { return errors.Join(s.k.RegisterRet(r), s.k.Enable(&r.Probe)) })
 			s.rets = append(s.rets, r)
 		} else {
 			r := s.rets[0]
 			s.rets = nil
 			balance(s.t, r)
-			s.k.do(s.t, func() error { return s.k.UnregisterRet(r) })
+			s.do(func() error { return s.k.UnregisterRet(r) })
 		}
 	case 7:
-		s.k.do(s.t, func() error { s.k.SetOptimization(s.r.IntN(4) > 0); return nil })
+		s.do(func() error { s.k.SetOptimization(s.r.IntN(4) > 0); return nil })
 	}
 	if stop := s.k.m.Run(kernel.Until{Time: s.k.m.Now() + 5_000}); stop.Reason != kernel.StopDone {
-		s.t.Fatalf("%v", stop)
+		s.bad = stop.String()
 	}
 	if o := s.k.m.Oopses(); len(o) != 0 {
-		s.t.Fatal(o[0].Text())
+		s.bad = o[0].Text()
 	}
 	for _, p := range s.live {
 		s.check(p)
@@ -149,7 +158,9 @@ func TestSoak(t *testing.T) {
 	for seed := range seeds(12) {
 		s := newSoak(t, uint64(seed))
 		for range 24 {
-			s.step()
+			if s.step(); s.bad != "" {
+				t.Fatalf("seed %d: %s", seed, s.bad)
+			}
 		}
 		for len(s.live) > 0 {
 			hits += s.live[0].Hits
@@ -169,6 +180,9 @@ func TestSoak(t *testing.T) {
 			t.Errorf("seed %d: the text is % x, was % x", seed, now, s.text)
 		}
 		jumps += s.jumps
+		if s.bad != "" {
+			t.Error(s.bad)
+		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -223,4 +237,55 @@ func TestMany(t *testing.T) {
 	if armed != 5000 || hits == 0 || len(k.sites) != 0 || len(k.m.Oopses()) != 0 {
 		t.Errorf("%d armed, %d hits, %d sites left", armed, hits, len(k.sites))
 	}
+}
+
+// TestMistakes: the tests here see a wrong return address, an instance that is not recycled, a missing sync.
+func TestMistakes(t *testing.T) {
+	t.Run("rip", func(t *testing.T) {
+		base := boot(t, kernel.Config{Overhead: kernel.OverheadNone})
+		run := func(mistake string) (uint64, error) {
+			k, _ := Of(base.m.Copy())
+			k.closing(t)
+			k.mistake = mistake
+			k.SetOptimization(false)
+			sym, _ := k.m.Symbols().At(k.addr(t, "do_filp_open"))
+			for _, off := range k.Boundaries(sym)[1:] {
+				p := &Probe{Addr: sym.Addr + uint64(off)}
+				must(t, errors.Join(k.Register(p), k.Enable(p)))
+			}
+			_, err := k.m.ReadFile("/etc/hostname")
+			return k.m.StateHash(), err
+		}
+		good, err := run("")
+		must(t, err)
+		if bad, err := run("rip"); err == nil && bad == good {
+			t.Error("a return to the copy of a call changes nothing")
+		}
+	})
+	t.Run("recycle", func(t *testing.T) {
+		for _, mistake := range []string{"", "recycle"} {
+			k := boot(t, kernel.Config{})
+			k.mistake = mistake
+			r := &Ret{MaxActive: 1, Probe: Probe{Addr: k.addr(t, "do_group_exit"), Name: "exit"}}
+			k.do(t, func() error { return errors.Join(k.RegisterRet(r), k.Enable(&r.Probe)) })
+			cats(t, k, 1)
+			cats(t, k, 1)
+			if ok := r.InFlight == 0 && r.NoFree == 0 && r.Dropped == r.Entries && r.Entries > 1; ok != (mistake == "") {
+				t.Errorf("%q: %d entries, %d in flight, %d missed, %d dropped", mistake, r.Entries, r.InFlight, r.NoFree, r.Dropped)
+			}
+		}
+	})
+	t.Run("sync", func(t *testing.T) {
+		for seed := range uint64(60) {
+			s := newSoak(t, seed)
+			s.k.closing(t)
+			s.k.m.Text().DropFirstSync, s.k.m.Text().DropLastSync = true, true
+			for range 24 {
+				if s.step(); s.bad != "" {
+					return
+				}
+			}
+		}
+		t.Error("60 machines without syncs, and every pass was counted")
+	})
 }

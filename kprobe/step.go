@@ -244,7 +244,9 @@ func (k *Kprobes) finish(c *kernel.VCPU, st *step) bool {
 	sp := c.CPU.Reg(x86.RSP)
 	switch in.kind {
 	case relCall, indCall:
-		k.push(sp, next)
+		if k.mistake != "rip" {
+			k.push(sp, next)
+		}
 	case pushFlags:
 		if !st.tf {
 			if x, err := k.m.U64(sp); err == nil {
