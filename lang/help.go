@@ -130,7 +130,7 @@ func (h *Host) helpName(w io.Writer, name string) error {
 			fmt.Fprintf(w, "%s\n    %s\n", head(r), firstLine(r.Doc))
 		}
 	}
-	if found {
+	if found || h.apropos(w, name) {
 		return nil
 	}
 	return Unknown(name, "help: nothing is called %s", h.names())
@@ -157,4 +157,22 @@ func (h *Host) names() []string {
 		names = append(names, r.Name)
 	}
 	return names
+}
+
+// apropos lists the rows whose documentation has a word: who asks for help("histogram") does not know the name yet.
+func (h *Host) apropos(w io.Writer, word string) bool {
+	if len(word) < 3 || strings.ContainsAny(word, ".*?[") {
+		return false
+	}
+	found := false
+	for _, r := range h.rows {
+		if strings.Contains(strings.ToLower(r.Name+" "+r.Doc), strings.ToLower(word)) {
+			if !found {
+				fmt.Fprintf(w, "nothing is called %s; it is said of\n", word)
+			}
+			found = true
+			fmt.Fprintf(w, "  %-24s %s\n", r.Name, firstLine(r.Doc))
+		}
+	}
+	return found
 }
