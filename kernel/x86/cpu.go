@@ -64,9 +64,9 @@ type CPU struct {
 
 	jcLocal   places // entries of jc whose target is in a page that is not global
 	itlbLocal places // entries of itlb that are not global
-	jc      [jcSize]jcEntry
-	itlb    [itlbSize]itlbEntry
-	tlb     [2]mem.TLB // of CPL 0 to 2, and of CPL 3
+	jc        [jcSize]jcEntry
+	itlb      [itlbSize]itlbEntry
+	tlb       [2]mem.TLB // of CPL 0 to 2, and of CPL 3
 
 	ID    int
 	Insns uint64    // counted instructions executed; exact whenever Go code runs
