@@ -49,7 +49,7 @@ func ctxRows() []ctxRow {
 			v, _ := x.h.Regs.Get("ax")
 			return unum(v)
 		}},
-		{name: "duration", sig: "-> int", doc: "ns since the function's entry, in a kretprobe's fn; else None.", get: func(x *probeCtx) starlark.Value {
+		{name: "duration", sig: "-> int", doc: "The latency of the call in ns, from the function's entry, in a kretprobe's fn; else None.", get: func(x *probeCtx) starlark.Value {
 			if x.h.In == nil {
 				return starlark.None
 			}
