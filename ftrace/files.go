@@ -126,7 +126,7 @@ func idEvents(*Tracer) []string { return []string{"function", "print"} }
 
 func optionNames(t *Tracer) (names []string) {
 	for i := range optionRows {
-		if t.top == nil || !optionRows[i].top {
+		if row := &optionRows[i]; (t.top == nil || !row.top) && (row.need == "" || t.feature(row.need)) {
 			names = append(names, optionRows[i].name)
 		}
 	}
@@ -166,7 +166,7 @@ func coreEvent(name string) *event.Format {
 }
 
 func eventFormat(h *Handle, b []byte) ([]byte, error) {
-	return append(b, coreEvent(h.Arg).File()...), nil
+	return append(b, h.T.root().withExtra(coreEvent(h.Arg)).File()...), nil
 }
 
 func eventID(h *Handle, b []byte) ([]byte, error) {

@@ -11,7 +11,7 @@ import (
 
 func availableTracers(h *Handle, b []byte) ([]byte, error) {
 	for i := range tracers {
-		if h.T.top == nil || !tracers[i].top {
+		if h.T.mayUse(&tracers[i]) {
 			b = append(append(b, tracers[i].name...), ' ')
 		}
 	}

@@ -78,7 +78,6 @@ type Tracer struct {
 	pids      pidLists
 	pipes     int // open trace_pipe files: they fix the current tracer
 	wait      waiters
-	features  map[string]bool // of the machine's tracer: what later kernels have (--features)
 	fs        *FS
 	top       *Tracer   // nil: this is the machine's tracer
 	name      string    // of an instance
@@ -196,9 +195,6 @@ func (t *Tracer) Fork(m *kernel.Machine) kernel.Part {
 	m.OnModule(n.onModule)
 	return n
 }
-
-// feature says whether something of a kernel behind 6.1 is switched on.
-func (t *Tracer) feature(name string) bool { return t.root().features[name] }
 
 // Of finds the tracer that New attached to m.
 func Of(m *kernel.Machine) (*Tracer, bool) { return kernel.PartOf[*Tracer](m) }

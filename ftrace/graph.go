@@ -168,7 +168,7 @@ func (u *graphUser) start() error {
 		switch {
 		case g.users[i] == nil:
 			free = i
-		case !g.t.feature("graph-instances"):
+		case !g.t.feature(featureInstances):
 			return kernel.EBUSY
 		}
 	}
@@ -247,7 +247,7 @@ func (u *graphUser) enter(c *kernel.VCPU, ip, _, regs uint64) {
 	slot, depth := mem.u64(regs+g.offSP), len(s.rets)
 	if depth > 0 {
 		if r := &s.rets[depth-1]; r.slot == slot && r.fn == ip && r.visit == g.t.sites.visits {
-			if u.wants(c, s, r, depth-1, w) {
+			if u.wants(c, s, r, depth-1, regs, w) {
 				r.users |= 1 << u.id
 			}
 			return
@@ -260,7 +260,7 @@ func (u *graphUser) enter(c *kernel.VCPU, ip, _, regs uint64) {
 	}
 	r := graphRet{fn: ip, slot: slot, call: c.Now(), visit: g.t.sites.visits, users: 1 << u.id}
 	r.ret = mem.u64(slot) // not parent: a kretprobe that was called first has put its trampoline there
-	if !u.wants(c, s, &r, depth, w) {
+	if !u.wants(c, s, &r, depth, regs, w) {
 		return
 	}
 	if !g.t.opt(optSleepTime) {

@@ -53,12 +53,13 @@ func (p *printer) graphEntry(h event.Header, e *entry, r event.GraphRecord) {
 		return
 	}
 	p.graphPrologue(h, e, r.Func)
-	if exit, ok := p.leaf(h, e, r); ok {
+	if exit, exitData, ok := p.leaf(h, e, r); ok {
 		c.depth = r.Depth - 1
 		c.note(r.Depth, 0)
 		p.graphDuration(exit.Ret - exit.Call)
 		p.graphIndent(r.Depth)
-		p.Buf = append(p.graphSymbol(r.Func), "();\n"...)
+		p.graphCall(r.Func, e.Data)
+		p.graphLeafEnd(e.Data, exitData)
 		p.graphArrow(h, e, r.Func, "<==========")
 		return
 	}
@@ -66,27 +67,27 @@ func (p *printer) graphEntry(h event.Header, e *entry, r event.GraphRecord) {
 	c.note(r.Depth, r.Func)
 	p.graphFill("              |  ")
 	p.graphIndent(r.Depth)
-	p.Buf = append(p.graphSymbol(r.Func), "() {\n"...)
+	p.graphCall(r.Func, e.Data)
+	p.graphNestedEnd(e.Data)
 }
 
 // leaf finds the exit of an entry when it is the next event of its CPU; see get_return_for_leaf.
-func (p *printer) leaf(h event.Header, e *entry, r event.GraphRecord) (exit event.GraphRecord, ok bool) {
+func (p *printer) leaf(h event.Header, e *entry, r event.GraphRecord) (exit event.GraphRecord, d []byte, ok bool) {
 	if p.ahead == nil {
-		return exit, false
+		return exit, nil, false
 	}
-	d, ok := p.ahead.peek(e.cpu)
-	if !ok {
-		return exit, false
+	if d, ok = p.ahead.peek(e.cpu); !ok {
+		return exit, nil, false
 	}
 	next, _ := event.Parse(d)
 	if next.Type != event.IDGraphExit || next.PID != h.PID {
-		return exit, false
+		return exit, nil, false
 	}
 	if exit, ok = event.ParseGraph(next.Type, d); !ok || exit.Func != r.Func {
-		return exit, false
+		return exit, nil, false
 	}
 	p.ahead.drop(e.cpu)
-	return exit, true
+	return exit, d, true
 }
 
 func (p *printer) graphExit(h event.Header, e *entry, r event.GraphRecord) {
@@ -103,7 +104,9 @@ func (p *printer) graphExit(h event.Header, e *entry, r event.GraphRecord) {
 	p.graphPrologue(h, e, 0)
 	p.graphDuration(r.Ret - r.Call)
 	p.graphIndent(r.Depth)
-	if match && !p.t.opt(optGraphTail) {
+	if ret, ok := p.retval(e.Data); ok {
+		p.Buf = append(append(p.graphSymbol2("} /* ", r.Func), ret...), " */\n"...)
+	} else if match && !p.t.opt(optGraphTail) {
 		p.Buf = append(p.Buf, "}\n"...)
 	} else { // its entry is lost
 		p.Buf = append(p.graphSymbol2("} /* ", r.Func), " */\n"...)

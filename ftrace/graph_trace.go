@@ -1,14 +1,17 @@
 package ftrace
 
 import (
+	"encoding/binary"
+
 	"kscope/ftrace/event"
 	"kscope/kernel"
+	"kscope/kernel/x86"
 )
 
 // The tracer function_graph as a user of the shadow stacks: kernel/trace/trace_functions_graph.c.
 
 // wants decides whether a user follows a function, and writes a tracer's entry; see trace_graph_entry.
-func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w taskWords) bool {
+func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, regs uint64, w taskWords) bool {
 	if u.prof != nil {
 		u.prof.enter(c, r.fn)
 		return true
@@ -33,12 +36,16 @@ func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w
 	if g.thresh != 0 {
 		return true // only returns are written
 	}
-	d, ok := t.reserve(c, event.IDGraphEntry, event.GraphEntrySize)
+	root := t.root()
+	d, ok := t.reserve(c, event.IDGraphEntry, graphEntrySize(root.options))
 	if !ok {
 		return false
 	}
 	h := t.headerOf(c, event.IDGraphEntry, w, pc+1) // its guard against recursion holds preemption off; an exit's does not
 	event.PutGraphEntry(d, h, r.fn, uint32(depth))
+	if len(d) > event.GraphEntrySize {
+		root.putGraphExtra(d, g.topReturn(s, r), regs)
+	}
 	t.commit(c, s.task, h.PID)
 	c.Charge(costEvent)
 	return true
@@ -73,13 +80,20 @@ func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, n
 		g.counts.Unwritten++
 		return
 	}
-	d, ok := t.reserve(c, event.IDGraphExit, event.GraphExitSize)
+	size, retval := event.GraphExitSize, t.root().opt(optGraphRetval)
+	if retval {
+		size += 8
+	}
+	d, ok := t.reserve(c, event.IDGraphExit, size)
 	if !ok {
 		g.counts.Unwritten++
 		return
 	}
 	h := t.headerOf(c, event.IDGraphExit, w, c.PreemptCount())
 	event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
+	if retval {
+		binary.LittleEndian.PutUint64(d[event.GraphExitSize:], c.CPU.Reg(x86.RAX))
+	}
 	t.commit(c, s.task, h.PID)
 	c.Charge(costEvent)
 }

@@ -12,10 +12,11 @@ type taskLayout struct {
 	flags, pid, tgid, comm uint64
 	migrate                uint64
 	hasMigrate             bool
-	cpu                    uint64 // thread_info.cpu
-	pidNr                  uint64 // of struct pid
-	origAX                 uint64 // of struct pt_regs
-	filename               uint64 // of struct linux_binprm
+	cpu                    uint64               // thread_info.cpu
+	pidNr                  uint64               // of struct pid
+	origAX                 uint64               // of struct pt_regs
+	filename               uint64               // of struct linux_binprm
+	args                   [maxGraphArgs]uint64 // of struct pt_regs: the registers of arguments
 }
 
 func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
@@ -32,6 +33,9 @@ func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
 	}
 	if regs := m.Types().Struct("pt_regs"); regs != nil {
 		l.origAX = uint64(regs.Field("orig_ax").Offset)
+		for i, name := range [maxGraphArgs]string{"di", "si", "dx", "cx", "r8", "r9"} {
+			l.args[i] = uint64(regs.Field(name).Offset)
+		}
 	}
 	if b := m.Types().Struct("linux_binprm"); b != nil {
 		l.filename = uint64(b.Field("filename").Offset)

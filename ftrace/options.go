@@ -53,6 +53,10 @@ const (
 	optGraphTail
 	optSleepTime
 	optGraphTime
+	optGraphRetval
+	optGraphRetvalHex
+	optGraphRetaddr
+	optGraphArgs
 	numOptions
 )
 
@@ -65,52 +69,62 @@ type optionRow struct {
 	tracer string                         // "": of every tracer; else listed in trace_options with that tracer only
 	why    string                         // not "": writing the other state is EINVAL, for this reason
 	top    bool                           // no file of it in instances
+	need   string                         // the feature that it is of; "": it is in 6.1
 	set    func(t *Tracer, on bool) error // after the bit has changed; nil: nothing more to do
 }
 
 var optionRows = [numOptions]optionRow{
-	optPrintParent:   {name: "print-parent", on: true},
-	optSymOffset:     {name: "sym-offset"},
-	optSymAddr:       {name: "sym-addr"},
-	optVerbose:       {name: "verbose"},
-	optRaw:           {name: "raw"},
-	optHex:           {name: "hex"},
-	optBin:           {name: "bin"},
-	optBlock:         {name: "block", why: "only splice(2) heeds it"},
-	optPrintk:        {name: "trace_printk", on: true, top: true},
-	optAnnotate:      {name: "annotate", on: true},
-	optUserStack:     {name: "userstacktrace", why: "no user stacks"},
-	optSymUserobj:    {name: "sym-userobj", why: "no user stacks"},
-	optPrintkMsgOnly: {name: "printk-msg-only", top: true},
-	optContextInfo:   {name: "context-info", on: true},
-	optLatencyFmt:    {name: "latency-format"},
-	optRecordCmd:     {name: "record-cmd", on: true, top: true},
-	optRecordTgid:    {name: "record-tgid", set: (*Tracer).setRecordTgid},
-	optOverwrite:     {name: "overwrite", on: true, set: (*Tracer).setOverwrite},
-	optDisableOnFree: {name: "disable_on_free"},
-	optIrqInfo:       {name: "irq-info", on: true},
-	optMarkers:       {name: "markers", on: true},
-	optEventFork:     {name: "event-fork", set: (*Tracer).setFollow},
-	optPauseOnTrace:  {name: "pause-on-trace"},
-	optHashPtr:       {name: "hash-ptr", on: true},
-	optFunction:      {name: "function-trace", on: true, set: (*Tracer).setFunctionTrace},
-	optFunctionFork:  {name: "function-fork", set: (*Tracer).setFollow},
-	optDisplayGraph:  {name: "display-graph"},
-	optStacktrace:    {name: "stacktrace"},
-	optNopAccept:     {name: "test_nop_accept", tracer: "nop"},
-	optNopRefuse:     {name: "test_nop_refuse", tracer: "nop", why: "it is there to be refused"},
-	optFuncStack:     {name: "func_stack_trace", tracer: "function"},
-	optFuncNoRepeats: {name: "func-no-repeats", tracer: "function", set: (*Tracer).setNoRepeats},
-	optGraphOverrun:  {name: "funcgraph-overrun", tracer: "function_graph", top: true},
-	optGraphCPU:      {name: "funcgraph-cpu", on: true, tracer: "function_graph", top: true},
-	optGraphOverhead: {name: "funcgraph-overhead", on: true, tracer: "function_graph", top: true},
-	optGraphProc:     {name: "funcgraph-proc", tracer: "function_graph", top: true},
-	optGraphDuration: {name: "funcgraph-duration", on: true, tracer: "function_graph", top: true},
-	optGraphAbstime:  {name: "funcgraph-abstime", tracer: "function_graph", top: true},
-	optGraphIrqs:     {name: "funcgraph-irqs", on: true, tracer: "function_graph", top: true},
-	optGraphTail:     {name: "funcgraph-tail", tracer: "function_graph", top: true},
-	optSleepTime:     {name: "sleep-time", on: true, tracer: "function_graph", top: true},
-	optGraphTime:     {name: "graph-time", on: true, tracer: "function_graph", top: true}, // with CONFIG_FUNCTION_PROFILER
+	optPrintParent:    {name: "print-parent", on: true},
+	optSymOffset:      {name: "sym-offset"},
+	optSymAddr:        {name: "sym-addr"},
+	optVerbose:        {name: "verbose"},
+	optRaw:            {name: "raw"},
+	optHex:            {name: "hex"},
+	optBin:            {name: "bin"},
+	optBlock:          {name: "block", why: "only splice(2) heeds it"},
+	optPrintk:         {name: "trace_printk", on: true, top: true},
+	optAnnotate:       {name: "annotate", on: true},
+	optUserStack:      {name: "userstacktrace", why: "no user stacks"},
+	optSymUserobj:     {name: "sym-userobj", why: "no user stacks"},
+	optPrintkMsgOnly:  {name: "printk-msg-only", top: true},
+	optContextInfo:    {name: "context-info", on: true},
+	optLatencyFmt:     {name: "latency-format"},
+	optRecordCmd:      {name: "record-cmd", on: true, top: true},
+	optRecordTgid:     {name: "record-tgid", set: (*Tracer).setRecordTgid},
+	optOverwrite:      {name: "overwrite", on: true, set: (*Tracer).setOverwrite},
+	optDisableOnFree:  {name: "disable_on_free"},
+	optIrqInfo:        {name: "irq-info", on: true},
+	optMarkers:        {name: "markers", on: true},
+	optEventFork:      {name: "event-fork", set: (*Tracer).setFollow},
+	optPauseOnTrace:   {name: "pause-on-trace"},
+	optHashPtr:        {name: "hash-ptr", on: true},
+	optFunction:       {name: "function-trace", on: true, set: (*Tracer).setFunctionTrace},
+	optFunctionFork:   {name: "function-fork", set: (*Tracer).setFollow},
+	optDisplayGraph:   {name: "display-graph"},
+	optStacktrace:     {name: "stacktrace"},
+	optNopAccept:      {name: "test_nop_accept", tracer: "nop"},
+	optNopRefuse:      {name: "test_nop_refuse", tracer: "nop", why: "it is there to be refused"},
+	optFuncStack:      {name: "func_stack_trace", tracer: "function"},
+	optFuncNoRepeats:  {name: "func-no-repeats", tracer: "function", set: (*Tracer).setNoRepeats},
+	optGraphOverrun:   {name: "funcgraph-overrun", tracer: "function_graph", top: true},
+	optGraphCPU:       {name: "funcgraph-cpu", on: true, tracer: "function_graph", top: true},
+	optGraphOverhead:  {name: "funcgraph-overhead", on: true, tracer: "function_graph", top: true},
+	optGraphProc:      {name: "funcgraph-proc", tracer: "function_graph", top: true},
+	optGraphDuration:  {name: "funcgraph-duration", on: true, tracer: "function_graph", top: true},
+	optGraphAbstime:   {name: "funcgraph-abstime", tracer: "function_graph", top: true},
+	optGraphIrqs:      {name: "funcgraph-irqs", on: true, tracer: "function_graph", top: true},
+	optGraphTail:      {name: "funcgraph-tail", tracer: "function_graph", top: true},
+	optSleepTime:      {name: "sleep-time", on: true, tracer: "function_graph", top: true},
+	optGraphTime:      {name: "graph-time", on: true, tracer: "function_graph", top: true}, // with CONFIG_FUNCTION_PROFILER
+	optGraphRetval:    {name: "funcgraph-retval", tracer: "function_graph", top: true, need: featureRetval},
+	optGraphRetvalHex: {name: "funcgraph-retval-hex", tracer: "function_graph", top: true, need: featureRetval},
+	optGraphRetaddr:   {name: "funcgraph-retaddr", tracer: "function_graph", top: true, need: featureRetaddr},
+	optGraphArgs:      {name: "funcgraph-args", tracer: "function_graph", top: true, need: featureArgs},
+}
+
+// listed says whether trace_options knows the option now.
+func (r *optionRow) listed(t *Tracer) bool {
+	return (r.tracer == "" || r.tracer == t.current.name) && (r.need == "" || t.feature(r.need))
 }
 
 func defaultOptions() (o options) {
@@ -148,7 +162,7 @@ func (t *Tracer) setOptionWord(word string) error {
 		word, on = rest, false
 	}
 	for i := range optionRows {
-		if row := &optionRows[i]; row.name == word && (row.tracer == "" || row.tracer == t.current.name) {
+		if row := &optionRows[i]; row.name == word && row.listed(t) {
 			return t.setOption(option(i), on)
 		}
 	}
@@ -158,7 +172,7 @@ func (t *Tracer) setOptionWord(word string) error {
 func (t *Tracer) optionsText(b []byte) []byte {
 	for i := range optionRows {
 		row := &optionRows[i]
-		if row.tracer != "" && row.tracer != t.current.name {
+		if !row.listed(t) {
 			continue
 		}
 		if !t.opt(option(i)) {

@@ -56,6 +56,11 @@ func Tracers() (names []string) {
 	return names
 }
 
+// mayUse says whether a tracer is one of this instance's.
+func (t *Tracer) mayUse(k *tracerType) bool {
+	return t.top == nil || !k.top || t.feature(featureInstances)
+}
+
 // bind gives the tracer's own op its callback.
 func (t *Tracer) bind(o *Ops) { o.Call = t.traceFunction }
 
@@ -72,7 +77,7 @@ func (t *Tracer) setTracer(name string) error {
 		}
 	}
 	switch {
-	case next == nil || t.top != nil && next.top:
+	case next == nil || !t.mayUse(next):
 		return kernel.EINVAL
 	case next == t.current:
 		return nil
