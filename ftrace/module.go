@@ -21,6 +21,7 @@ func (t *Tracer) onModule(_ *kernel.VCPU, ev kernel.ModuleEvent, mod *kernel.Mod
 	switch ev {
 	case kernel.ModuleInit:
 		t.sites.addModule(mod)
+		t.points.addModuleEvents(mod)
 		t.points.addModule(mod)
 	case kernel.ModuleComing:
 		t.enterPending(mod)
@@ -28,6 +29,7 @@ func (t *Tracer) onModule(_ *kernel.VCPU, ev kernel.ModuleEvent, mod *kernel.Mod
 	case kernel.ModuleInitGone:
 		t.dropSites(mod.Init)
 	case kernel.ModuleRelease:
+		t.points.dropModuleEvents(mod)
 		t.dropSites(mod.Core)
 		t.dropSites(mod.Init)
 		t.sites.modules = slices.DeleteFunc(slices.Clone(t.sites.modules), func(m moduleSites) bool { return m.name == mod.Name })
@@ -167,6 +169,7 @@ func (p *points) addModule(mod *kernel.Module) {
 				continue
 			}
 			tp.sites = append(slices.Clone(tp.sites), s)
+			p.t.m.AddCold(p.coldPieces(tp, []jumpSite{s}))
 			if tp.users > 0 {
 				pokes = append(pokes, s.poke(true))
 			}
@@ -179,6 +182,7 @@ func (p *points) addModule(mod *kernel.Module) {
 
 // dropSites is jump_label_del_module.
 func (p *points) dropSites(a kernel.ModuleArea) {
+	p.t.m.DropCold(a)
 	for _, tp := range p.list {
 		tp.sites = slices.DeleteFunc(slices.Clone(tp.sites), func(s jumpSite) bool { return a.Has(s.code) })
 	}

@@ -15,6 +15,8 @@ type tracepoint struct {
 	sites  []jumpSite
 	users  int // events of it that are on
 	events []*pointEvent
+	module string                 // "": the kernel's
+	slot   int                    // of a module's: its gate
 	bySys  map[uint64]*pointEvent // sys_enter, sys_exit: the events of one system call, by number
 }
 
@@ -38,8 +40,9 @@ type pointRow struct {
 
 // points are the tracepoints of a machine.
 type points struct {
-	t    *Tracer
-	list []*tracepoint
+	t     *Tracer
+	list  []*tracepoint
+	slots [traceSlots]*tracepoint // those of modules
 
 	followers int    // options function-fork and event-fork that are on
 	prio      uint64 // offsets in task_struct
@@ -79,7 +82,9 @@ func newPoints(t *Tracer) (*points, error) {
 	}
 	p.addRows(pointRows())
 	p.addSyscalls()
-	return p, p.addImageRows(sites)
+	err := p.addImageRows(sites)
+	p.addCold()
+	return p, err
 }
 
 // addImageRows makes the tracepoints and events that the image describes.
@@ -210,9 +215,14 @@ func (t *Tracer) follow(parent, task int32, fork bool) {
 
 // registerGates binds the tracepoints' gates.
 func (p *points) registerGates() {
+	p.registerSlots()
 	for _, tp := range p.list {
+		if tp.module != "" {
+			continue
+		}
 		p.t.m.RegisterGate("__traceiter_"+tp.name, func(c *kernel.VCPU) uint64 {
 			p.hit(tp, c)
+			c.LeaveCold()
 			return 0
 		})
 	}
@@ -262,7 +272,7 @@ func (p *points) syscall(c *kernel.VCPU) uint64 { return hot{p.t.m}.u64(c.Arg(0)
 func (p *points) fork(t *Tracer) *points {
 	n := &points{t: t, prio: p.prio, exit: p.exit, followers: p.followers}
 	for _, tp := range p.list {
-		c := &tracepoint{name: tp.name, sites: tp.sites, users: tp.users, bySys: make(map[uint64]*pointEvent, len(tp.bySys))}
+		c := &tracepoint{name: tp.name, sites: tp.sites, users: tp.users, module: tp.module, slot: tp.slot, bySys: make(map[uint64]*pointEvent, len(tp.bySys))}
 		copyOf := func(e *pointEvent) *pointEvent {
 			x := &pointEvent{TraceEvent: t.ForkEvent(e.TraceEvent), tp: c, row: e.row}
 			n.bind(x)
@@ -275,6 +285,9 @@ func (p *points) fork(t *Tracer) *points {
 			c.bySys[nr] = copyOf(e)
 		}
 		n.list = append(n.list, c)
+		if tp.module != "" {
+			n.slots[tp.slot] = c
+		}
 	}
 	return n
 }

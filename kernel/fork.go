@@ -18,12 +18,13 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		cfg: m.cfg, img: m.img, syms: m.syms.Fork(), lay: m.lay, initPGT: m.initPGT,
 		phys:  m.phys.Fork(),
 		gates: make(map[uint64][]Gate, len(m.gates)),
-		insns: m.insns, globalT: m.globalT, booted: m.booted, dead: m.dead,
+		cold:  m.cold, insns: m.insns, globalT: m.globalT, booted: m.booted, dead: m.dead,
 		shadow: m.shadow.fork(), detours: m.detours.fork(), log: m.log.fork(), req: m.req.fork(), streams: m.streams.fork(),
 		exits: maps.Clone(m.exits), oopses: slices.Clip(m.oopses),
 	}
 	n.entries, n.mods = m.entries.fork(), m.mods.fork()
 	n.order = slices.Clone(m.order)
+	n.virtio = m.virtio.fork()
 	n.Seed(seed)
 	for _, v := range m.cpus {
 		c := &VCPU{ID: v.ID, m: n, state: v.state, off: v.off, seen: v.seen, apic: v.apic.fork(), cont: slices.Clone(v.cont), stepEnd: never}

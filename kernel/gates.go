@@ -164,12 +164,15 @@ func (v *VCPU) Gate(va uint64) bool {
 		va-detourBase < detourEnd-detourBase && va%detourSize == 0
 }
 
-// Shadow says whether va is in shadow text: trampolines, slots, gates. The copied instructions of detours count.
+// Shadow says whether va is in shadow text: trampolines, slots, gates, cold text. The copied instructions of detours count.
 func (v *VCPU) Shadow(va uint64) bool {
 	if va-detourBase < detourEnd-detourBase {
 		return !v.m.detourCounted(va)
 	}
-	return va >= shadowBase && va < shadowBase+shadowSize || va >= v.m.img.gateStart && va < v.m.img.gateEnd
+	if va >= shadowBase && va < shadowBase+shadowSize || va >= v.m.img.gateStart && va < v.m.img.gateEnd {
+		return true
+	}
+	return v.m.cold.has(va)
 }
 
 // ownGates registers the machine's own gates; parts add theirs.
@@ -193,6 +196,9 @@ func (m *Machine) ownGates() {
 		{"oops_line", m.gateOopsLine},
 		{"machine_halt", m.gateHalt},
 		{"stack_trace_save_tsk", m.gateStackTrace},
+		{"vp_config", m.gateVirtioConfig},
+		{"vp_setup_vq", m.gateVirtioSetup},
+		{"vp_doorbell", m.gateDoorbell},
 		{"kscope_hazard", func(*VCPU) uint64 { return 0 }},
 		{"kprobe_optimizer_step", func(*VCPU) uint64 { return 0 }}, // package kprobe registers a second function
 		{"kprobe_arm", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},

@@ -59,10 +59,15 @@ func (m *Machine) rehook(va uint64) {
 func (m *Machine) Hooks() []uint64 { return slices.Sorted(maps.Keys(m.hooks.at)) }
 
 // Hooked implements x86.Hooks.
-func (v *VCPU) Hooked(va uint64) bool { return v.m.hooks.at[va] != nil }
+func (v *VCPU) Hooked(va uint64) bool {
+	return v.m.hooks.at[va] != nil || v.m.cold.start(va) != nil
+}
 
 // Hook implements x86.Hooks.
 func (v *VCPU) Hook(_ *x86.CPU, va uint64) {
+	if p := v.m.cold.start(va); p != nil {
+		v.enterCold(p)
+	}
 	for _, h := range v.m.hooks.at[va] {
 		h.fn(v)
 	}

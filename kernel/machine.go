@@ -101,6 +101,7 @@ type Machine struct {
 	sliceHook func(c *VCPU)
 
 	mods    modules
+	virtio  *virtio
 	text    *Text
 	req     requests
 	shadow  shadow
@@ -111,6 +112,7 @@ type Machine struct {
 	oopses  []*OopsRecord
 	entries *entryCounters
 	hooks   hooks
+	cold    *cold // nil: none; see AddCold
 	ticks   ticks
 	rules   rules        // see inject.go
 	watch   *OrderWatch  // nil: nobody checks; a fork has none
@@ -131,6 +133,7 @@ func New(cfg Config) (*Machine, error) {
 	m := &Machine{cfg: cfg, img: img, syms: img.Syms.Fork(), phys: mem.NewPhys(cfg.Mem), exits: map[int]int{}, gates: map[uint64][]Gate{}}
 	m.entries = newEntryCounters()
 	m.order = make([]lockedWord, orderSize)
+	m.virtio = &virtio{disk: newDisk(defaultDisk), queues: make([]virtQueue, cfg.CPUs)}
 	m.text = newText(m)
 	m.log.out = cfg.Console
 	for id := range cfg.CPUs {

@@ -30,6 +30,8 @@ type VCPU struct {
 	mark    uint64 // CPU.Insns at which Step ends or an injection is due; never: none
 	stepEnd uint64
 
+	coldState coldState // see enterCold
+
 	recent [8]recentGate
 	perCPU uint64 // physical address of the per-CPU area, once boot is over; 0: not looked up
 }

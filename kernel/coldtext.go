@@ -1,0 +1,217 @@
+package kernel
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"kscope/kernel/x86"
+)
+
+// Cold text: the code behind a jump label, which prepares the arguments of a tracepoint and calls its gate. It runs only while
+// the label is a jump, so it is shadow text: its instructions are not counted and nothing interrupts it. Behind the call the
+// compiler may have put code that counts (a copy of what follows the label, say), so the gate does not return there: LeaveCold
+// goes on at the instruction behind the label, with the registers that the CPU had at it. A tracepoint then costs the guest
+// nothing but what its tracer charges: the label counts once, as nop and as jump.
+//
+//	site:   jmp start          counted, as the nop was
+//	site+5: …           <──────────────┐
+//	start:  mov …, %rdi        shadow  │
+//	        call gate          shadow ─┘  LeaveCold
+//	end:    …                  (not executed)
+
+// Cold is one such piece: the instructions from a jump label's target to the gate, on all ways there.
+type Cold struct {
+	Site   uint64      // of the jump, five bytes
+	Start  uint64      // its target
+	Ranges [][2]uint64 // the instructions
+	Ends   []uint64    // behind the calls of the gate; none: the gate is jumped to, as the last act of the function
+}
+
+// cold are the pieces of a machine. Forks share it: it is replaced, never changed.
+type cold struct {
+	pieces []Cold
+	at     map[uint64]*Cold // by start
+	ranges [][2]uint64      // merged, in order
+}
+
+func newCold(pieces []Cold) *cold {
+	c := &cold{pieces: pieces, at: map[uint64]*Cold{}}
+	var all [][2]uint64
+	for i := range pieces {
+		c.at[pieces[i].Start] = &pieces[i]
+		all = append(all, pieces[i].Ranges...)
+	}
+	slices.SortFunc(all, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	for _, r := range all {
+		if n := len(c.ranges); n > 0 && r[0] <= c.ranges[n-1][1] {
+			c.ranges[n-1][1] = max(c.ranges[n-1][1], r[1])
+		} else {
+			c.ranges = append(c.ranges, r)
+		}
+	}
+	return c
+}
+
+// has says whether va is in cold text.
+func (c *cold) has(va uint64) bool {
+	if c == nil || len(c.ranges) == 0 || va < c.ranges[0][0] || va >= c.ranges[len(c.ranges)-1][1] {
+		return false
+	}
+	i, ok := slices.BinarySearchFunc(c.ranges, va, func(r [2]uint64, va uint64) int { return cmp.Compare(r[0], va) })
+	return ok || i > 0 && va < c.ranges[i-1][1]
+}
+
+// start is the piece that begins at va; nil: none.
+func (c *cold) start(va uint64) *Cold {
+	if c == nil {
+		return nil
+	}
+	return c.at[va]
+}
+
+// coldState is what a CPU had when it came to cold text.
+type coldState struct {
+	piece *Cold // nil: none
+	regs  [16]uint64
+	flags uint64
+	mem   [coldBelow + coldAbove]byte // around the stack pointer, with OverheadNone
+	kept  bool
+}
+
+// The code stores at most a return address and a few arguments below the stack pointer, and may use slots of its frame.
+const (
+	coldBelow = 64
+	coldAbove = 192
+)
+
+// AddCold makes pieces cold text. Their code must not have run yet.
+func (m *Machine) AddCold(pieces []Cold) {
+	if len(pieces) == 0 {
+		return
+	}
+	var all []Cold
+	if m.cold != nil {
+		all = m.cold.pieces
+	}
+	m.cold = newCold(append(slices.Clip(all), pieces...))
+	for _, p := range pieces {
+		for _, r := range p.Ranges {
+			m.rehook(r[0])
+		}
+	}
+}
+
+// DropCold forgets the pieces in a module's text that goes.
+func (m *Machine) DropCold(a ModuleArea) {
+	if m.cold != nil {
+		m.cold = newCold(slices.DeleteFunc(slices.Clone(m.cold.pieces), func(p Cold) bool { return a.Has(p.Start) }))
+	}
+}
+
+// enterCold notes what the CPU has at the label.
+func (v *VCPU) enterCold(p *Cold) {
+	s := &v.coldState
+	s.piece, s.flags = p, v.CPU.Flags()
+	for r := range s.regs {
+		s.regs[r] = v.CPU.Reg(r)
+	}
+	s.kept = v.m.cfg.Overhead == OverheadNone && v.CPU.Read(s.regs[x86.RSP]-coldBelow, s.mem[:]) == nil
+}
+
+// LeaveCold ends the gate of a tracepoint that was called from cold text: the CPU goes on behind the label. False: the gate was
+// called from elsewhere and returns as any other.
+func (v *VCPU) LeaveCold() bool {
+	s := &v.coldState
+	p := s.piece
+	if p == nil {
+		return false
+	}
+	s.piece = nil
+	if ret, err := v.CPU.U64(v.CPU.Reg(x86.RSP)); len(p.Ends) > 0 && (err != nil || !slices.Contains(p.Ends, ret)) {
+		return false // an exception has led away from the piece that was entered
+	}
+	if s.kept {
+		var now [len(s.mem)]byte
+		if at := s.regs[x86.RSP] - coldBelow; v.CPU.Read(at, now[:]) == nil && now != s.mem {
+			for i := 0; i < len(now); i += 8 { // only what has changed: the page may be shared with a fork
+				if x := binary.LittleEndian.Uint64(s.mem[i:]); x != binary.LittleEndian.Uint64(now[i:]) {
+					_ = v.CPU.PutU64(at+uint64(i), x)
+				}
+			}
+		}
+	}
+	for r := range s.regs {
+		v.CPU.SetReg(r, s.regs[r])
+	}
+	v.CPU.SetFlags(s.flags)
+	v.CPU.SetRIP(p.Site + 5)
+	v.KeepRIP()
+	return true
+}
+
+// ColdPiece looks for cold text behind a jump label: from its target on, every way must lead to a call of gate, or to a jump
+// there, without another call. False: the compiler has made something else of it.
+func (m *Machine) ColdPiece(site, target, gate uint64) (Cold, bool) {
+	const maxInsns = 64
+	p := Cold{Site: site, Start: target}
+	seen, todo := map[uint64]bool{}, []uint64{target}
+	calls, jumps := 0, 0
+	for len(todo) > 0 {
+		pc := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; seen[pc] {
+			continue
+		}
+		if seen[pc] = true; len(seen) > maxInsns {
+			return p, false
+		}
+		op, next, to, ok := m.branchAt(pc)
+		if !ok {
+			return p, false
+		}
+		p.Ranges = append(p.Ranges, [2]uint64{pc, next})
+		switch {
+		case op == "call" && to == gate:
+			calls++
+			p.Ends = append(p.Ends, next)
+		case op == "jmp" && to == gate:
+			jumps++
+		case op == "call" || to == 0 && op != "":
+			return p, false
+		case op == "jmp":
+			todo = append(todo, to)
+		case op != "":
+			todo = append(todo, to, next)
+		default:
+			todo = append(todo, next)
+		}
+	}
+	if jumps > 0 {
+		p.Ends = nil
+	}
+	return p, calls+jumps > 0
+}
+
+// branchAt decodes the instruction at pc: op is "" unless it is a branch, to where a direct one leads, 0 for others.
+func (m *Machine) branchAt(pc uint64) (op string, next, to uint64, ok bool) {
+	var code [15]byte
+	if m.Read(pc, code[:]) != nil {
+		return "", 0, 0, false
+	}
+	text, n, err := x86.Disasm(code[:], pc, nil)
+	if err != nil {
+		return "", 0, 0, false
+	}
+	next = pc + uint64(n)
+	op, _, _ = strings.Cut(text, " ")
+	switch {
+	case op != "call" && op[0] != 'j' && !strings.HasPrefix(op, "ret") && !strings.HasPrefix(op, "ud") && op != "int3" && op != "hlt":
+		return "", next, 0, true
+	case code[0] == 0xe8 || code[0] == 0xe9 || code[0] == 0x0f && code[1]&0xf0 == 0x80:
+		to = next + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:]))))
+	case code[0] == 0xeb || code[0]&0xf0 == 0x70:
+		to = next + uint64(int64(int8(code[n-1])))
+	}
+	return op, next, to, true
+}
