@@ -137,7 +137,7 @@ func ctxArg(c *call, h *kprobe.Hit) (starlark.Value, error) {
 
 func ctxStr(c *call, h *kprobe.Hit) (starlark.Value, error) {
 	n := 256
-	addr, err := c.unpackAddr("addr", "max?", &n)
+	addr, err := c.unpackPointer("addr", "max?", &n)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func ctxStr(c *call, h *kprobe.Hit) (starlark.Value, error) {
 
 func ctxMem(c *call, h *kprobe.Hit) (starlark.Value, error) {
 	n := 0
-	addr, err := c.unpackAddr("addr", "n", &n)
+	addr, err := c.unpackPointer("addr", "n", &n)
 	if err != nil {
 		return nil, err
 	}

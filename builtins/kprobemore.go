@@ -121,6 +121,18 @@ func ctxArgs(x *probeCtx) (starlark.Value, error) {
 	return r, nil
 }
 
+// unpackPointer is unpackAddr where a typed pointer means what it points at.
+func (c *call) unpackPointer(name string, more ...any) (uint64, error) {
+	var v starlark.Value
+	if err := c.unpack(append([]any{name, &v}, more...)...); err != nil {
+		return 0, err
+	}
+	if o, ok := v.(*object); ok && o.obj.Type.Kind == kernel.KindPtr {
+		return o.obj.Uint()
+	}
+	return c.address(v)
+}
+
 func ctxObj(c *call, h *kprobe.Hit) (starlark.Value, error) {
 	typ := ""
 	var addr starlark.Value
@@ -128,6 +140,9 @@ func ctxObj(c *call, h *kprobe.Hit) (starlark.Value, error) {
 		return nil, err
 	}
 	at, err := c.address(addr)
+	if o, ok := addr.(*object); ok && o.obj.Type.Kind == kernel.KindPtr {
+		at, err = o.obj.Uint()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -196,14 +196,22 @@ func (k *Kprobes) register(e *Event) error {
 	case errno == kernel.ENOENT && (e.Symbol == "" || strings.Contains(e.Symbol, ":")):
 		k.warn("This probe might be able to register after target module is loaded. Continue.")
 		return nil
-	case errno == kernel.EILSEQ:
-		return e.src.fail(1, 0, msgBadInsn, errno)
-	case errno == kernel.ENOENT:
-		return e.src.fail(1, 0, msgBadProbeAddr, errno)
-	case errno == kernel.ENOMEM:
-		return err
 	}
-	return e.src.fail(1, 0, msgFailed, errno)
+	return e.placeError(err)
+}
+
+// placeError makes the error of a place one of its line.
+func (l *Line) placeError(err error) error {
+	var errno kernel.Errno
+	switch {
+	case !errors.As(err, &errno) || errno == kernel.ENOMEM:
+		return err
+	case errno == kernel.EILSEQ:
+		return l.src.fail(1, 0, msgBadInsn, errno)
+	case errno == kernel.ENOENT:
+		return l.src.fail(1, 0, msgBadProbeAddr, errno)
+	}
+	return l.src.fail(1, 0, msgFailed, errno)
 }
 
 // warn is what Linux says in the log.

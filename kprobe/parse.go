@@ -38,7 +38,10 @@ func (k *Kprobes) Parse(line string) (*Parsed, error) {
 		p.Addr = sym + l.Offset
 	}
 	if err := k.check(p.Addr); err != nil {
-		return nil, err
+		return nil, l.placeError(err)
+	}
+	if k.notrace(p.Addr) {
+		return nil, l.src.fail(1, 0, msgFailed, kernel.EINVAL)
 	}
 	for _, a := range l.Args {
 		if err := a.resolve(k.m.Symbols()); err != nil {
