@@ -243,6 +243,9 @@ func (m *Machine) takeInterrupt(v *VCPU) {
 	}
 	v.apic.irr.clear(uint8(vec))
 	v.apic.isr.set(uint8(vec))
+	if vec == virtioVector {
+		m.completeDisk(v)
+	}
 	rip := v.CPU.RIP()
 	if !v.CPU.Interrupt(uint8(vec)) {
 		m.tripleFault(v)

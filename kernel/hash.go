@@ -16,6 +16,7 @@ import (
 func (m *Machine) StateHash() uint64 {
 	h := sha256.New()
 	m.hashRAM(h)
+	m.virtio.hash(h)
 	for _, v := range m.cpus {
 		v.hash(h)
 	}

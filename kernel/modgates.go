@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -150,6 +151,9 @@ type export struct {
 // resolve is find_symbol: the kernel's exports, then those of the modules.
 func (m *Machine) resolve(kernel map[string]export, who *Module, name string) (uint64, *Module, error) {
 	e, ok := kernel[name]
+	if point, is := strings.CutPrefix(name, traceIter); is && !ok {
+		return m.traceSlot(who, point)
+	}
 	var owner *Module
 	for _, mod := range m.mods.list {
 		if !ok && mod != who && mod.State != ModuleUnformed {
@@ -167,6 +171,44 @@ func (m *Machine) resolve(kernel map[string]export, who *Module, name string) (u
 		return 0, nil, ENOENT
 	}
 	return e.value, owner, nil
+}
+
+// traceIter begins the names of the gates that tracepoints call, and traceSlots of those that are free for modules.
+const (
+	traceIter  = "__traceiter_"
+	traceSlots = traceIter + "slot_"
+)
+
+// traceSlot gives a tracepoint that a module defines one of the free gates.
+func (m *Machine) traceSlot(who *Module, point string) (uint64, *Module, error) {
+	if !slices.ContainsFunc(who.file.syms, func(s modSym) bool { return s.name == "__tracepoint_"+point && s.Shndx != 0 }) {
+		return 0, nil, ENOENT // some other module's
+	}
+	used := map[int]bool{}
+	for _, mod := range m.mods.list {
+		for _, n := range mod.traceSlots {
+			used[n] = true
+		}
+	}
+	for n := 0; ; n++ {
+		va, ok := m.img.gates[traceSlots+strconv.Itoa(n)]
+		if !ok {
+			return 0, nil, ENOENT
+		}
+		if !used[n] {
+			if who.traceSlots == nil {
+				who.traceSlots = map[string]int{}
+			}
+			who.traceSlots[point] = n
+			return va, nil, nil
+		}
+	}
+}
+
+// TraceSlot is the number N of the gate __traceiter_slot_N that a tracepoint of the module calls.
+func (mod *Module) TraceSlot(point string) (int, bool) {
+	n, ok := mod.traceSlots[point]
+	return n, ok
 }
 
 func (m *Machine) kernelExports() map[string]export {

@@ -32,6 +32,8 @@ type Module struct {
 	rows   *frameTable // unwind rows
 	types  *Types      // of its own DWARF; nil: none
 	syms   []Sym       // as added to kallsyms
+
+	traceSlots map[string]int // the gates of its tracepoints; see traceSlot
 }
 
 // ModuleArea is one part of a module's memory: text, then read-only data up to RO, then the rest.

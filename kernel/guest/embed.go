@@ -68,7 +68,7 @@ func unpack(gz []byte) []byte {
 }
 
 // sourceDirs are the directories whose files make the images, with the linker scripts and gen itself.
-var sourceDirs = [...]string{"arch", "drivers", "fs", "gen", "include", "init", "kernel", "lib", "mm", "modules", "user"}
+var sourceDirs = [...]string{"arch", "block", "drivers", "fs", "gen", "include", "init", "kernel", "lib", "mm", "modules", "user"}
 
 // Sources lists the build's inputs below the guest directory, sorted.
 func Sources(dir fs.FS) ([]string, error) {

@@ -26,6 +26,42 @@ func Modules() []string {
 	return files
 }
 
+// moduleDirs are the directories whose C files together are one module of the kernel's own tree. Read-only.
+var moduleDirs = map[string]string{"fs/ext4": "ext4"}
+
+// ModuleOf is the module that a source file belongs to: modules/NAME.c, or a directory's; "": the kernel.
+func ModuleOf(src string) string {
+	switch dir := path.Dir(src); {
+	case path.Ext(src) != ".c":
+		return ""
+	case dir == "modules":
+		return strings.TrimSuffix(path.Base(src), ".c")
+	default:
+		return moduleDirs[dir]
+	}
+}
+
+// ModuleSources lists the C files of each module.
+func ModuleSources(srcs []string) map[string][]string {
+	mods := map[string][]string{}
+	for _, s := range srcs {
+		if name := ModuleOf(s); name != "" {
+			mods[name] = append(mods[name], s)
+		}
+	}
+	return mods
+}
+
+// InTree says whether a module is of the kernel's own tree.
+func InTree(name string) bool {
+	for _, m := range moduleDirs {
+		if m == name {
+			return true
+		}
+	}
+	return false
+}
+
 // Module is the .ko of a module, nil when there is none of that name.
 func Module(name string) []byte {
 	gz, err := modulesGz.ReadFile("modules/" + name + ".ko.gz")
@@ -65,10 +101,20 @@ const Release = "6.1.0-kscope"
 
 // Depends are the modules that a module's file says it needs.
 func Depends(ko []byte) []string {
-	_, rest, ok := bytes.Cut(ko, []byte("\x00depends="))
-	names, _, _ := bytes.Cut(rest, []byte{0})
-	if !ok || len(names) == 0 {
+	names := ModInfo(ko, "depends")
+	if names == nil || names[0] == "" {
 		return nil
 	}
-	return strings.Split(string(names), ",")
+	return strings.Split(names[0], ",")
+}
+
+// ModInfo are the values of a tag in a module's .modinfo: "alias", "license" …
+func ModInfo(ko []byte, tag string) (values []string) {
+	for rest, ok := ko, true; ok; {
+		if _, rest, ok = bytes.Cut(rest, []byte("\x00"+tag+"=")); ok {
+			value, _, _ := bytes.Cut(rest, []byte{0})
+			values = append(values, string(value))
+		}
+	}
+	return values
 }

@@ -23,6 +23,7 @@ type File struct {
 func RootFiles(extra ...File) []File {
 	files := []File{
 		{Path: "bin", Mode: modeDir | 0o755}, {Path: "dev", Mode: modeDir | 0o755}, {Path: "etc", Mode: modeDir | 0o755},
+		{Path: "sbin", Mode: modeLnk | 0o777, Data: []byte("bin")}, {Path: "mnt", Mode: modeDir | 0o755},
 		{Path: "home", Mode: modeDir | 0o755}, {Path: "proc", Mode: modeDir | 0o555}, {Path: "root", Mode: modeDir | 0o700},
 		{Path: "sys", Mode: modeDir | 0o555}, {Path: "sys/kernel", Mode: modeDir | 0o755}, {Path: "sys/kernel/debug", Mode: modeDir | 0o700},
 		{Path: "sys/kernel/tracing", Mode: modeDir | 0o700}, {Path: "tmp", Mode: modeDir | 0o1777}, {Path: "var", Mode: modeDir | 0o755},
@@ -49,22 +50,33 @@ func RootFiles(extra ...File) []File {
 	return files
 }
 
-// moduleFiles are /lib/modules/RELEASE: the guest's modules, which are built outside the kernel's own tree, and modules.dep.
+// moduleFiles are /lib/modules/RELEASE: the guest's modules, in kernel/ or, when they are of no directory of the kernel's
+// own tree, in extra/; modules.dep and modules.alias.
 func moduleFiles() []File {
 	dir := "lib/modules/" + guest.Release
 	files := []File{{Path: "lib", Mode: modeDir | 0o755}, {Path: "lib/modules", Mode: modeDir | 0o755},
-		{Path: dir, Mode: modeDir | 0o755}, {Path: dir + "/extra", Mode: modeDir | 0o755}}
-	dep := ""
+		{Path: dir, Mode: modeDir | 0o755}, {Path: dir + "/extra", Mode: modeDir | 0o755}, {Path: dir + "/kernel", Mode: modeDir | 0o755},
+		{Path: dir + "/kernel/fs", Mode: modeDir | 0o755}, {Path: dir + "/kernel/fs/ext4", Mode: modeDir | 0o755}}
+	where := func(name string) string {
+		if name == "ext4" {
+			return "kernel/fs/ext4/ext4.ko"
+		}
+		return "extra/" + name + ".ko"
+	}
+	dep, alias := "", "# Aliases extracted from modules themselves.\n"
 	for _, name := range guest.Modules() {
 		ko := guest.Module(name)
-		files = append(files, File{Path: dir + "/extra/" + name + ".ko", Mode: modeReg | 0o644, Data: ko})
-		dep += "extra/" + name + ".ko:"
+		files = append(files, File{Path: dir + "/" + where(name), Mode: modeReg | 0o644, Data: ko})
+		dep += where(name) + ":"
 		for _, d := range guest.Depends(ko) {
-			dep += " extra/" + d + ".ko"
+			dep += " " + where(d)
 		}
 		dep += "\n"
+		for _, a := range guest.ModInfo(ko, "alias") {
+			alias += "alias " + a + " " + name + "\n"
+		}
 	}
-	return append(files, text(dir+"/modules.dep", dep))
+	return append(files, text(dir+"/modules.dep", dep), text(dir+"/modules.alias", alias))
 }
 
 func text(path, data string) File { return File{Path: path, Mode: modeReg | 0o644, Data: []byte(data)} }

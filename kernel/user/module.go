@@ -165,6 +165,11 @@ func modprobe(c *cmd) int {
 	for _, a := range names {
 		name := moduleName(a)
 		files := c.moduleFiles(dir, name)
+		if files == nil {
+			if real := c.moduleAlias(dir, name); real != "" {
+				name, files = real, c.moduleFiles(dir, real)
+			}
+		}
 		_, _, is := c.loaded(name)
 		switch {
 		case on['r'] && !is && files == nil:
@@ -227,6 +232,17 @@ func (c *cmd) modprobeLoad(dir, name string, files, params []string, on *[256]bo
 		}
 	}
 	return 0
+}
+
+// moduleAlias is the module that modules.alias has under the name, in which - and _ are the same.
+func (c *cmd) moduleAlias(dir, name string) string {
+	text, _ := c.readFile(dir + "/modules.alias")
+	for _, l := range strings.Split(string(text), "\n") {
+		if f := strings.Fields(l); len(f) == 3 && f[0] == "alias" && strings.ReplaceAll(f[1], "-", "_") == name {
+			return f[2]
+		}
+	}
+	return ""
 }
 
 // moduleFiles is the module's file and those of the modules that it needs.

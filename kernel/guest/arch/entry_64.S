@@ -219,6 +219,7 @@ SYM_CODE_END(asm_\cfunc)
 	idtentry sysvec_call_function
 	idtentry sysvec_call_function_single
 	idtentry sysvec_irq_work
+	idtentry common_interrupt
 	idtentry sysvec_kscope_kick
 	idtentry sysvec_error_interrupt
 	idtentry sysvec_spurious_apic_interrupt

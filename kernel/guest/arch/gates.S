@@ -54,6 +54,9 @@
 	GATE module_drop
 	GATE stack_trace_save_tsk
 	GATE kscope_hazard
+	GATE vp_config
+	GATE vp_setup_vq
+	GATE vp_doorbell
 	/* called by trampolines only */
 	GATE function_trace_call
 	GATE function_trace_probe_call
@@ -100,6 +103,17 @@
 	GATE __traceiter_softirq_exit
 	GATE __traceiter_sys_enter
 	GATE __traceiter_sys_exit
+	/* for the tracepoints of modules: the loader gives each a slot */
+	.altmacro
+	.macro TRACE_SLOT n
+	GATE __traceiter_slot_\n
+	.endm
+	.set slot, 0
+	.rept 48
+	TRACE_SLOT %slot
+	.set slot, slot + 1
+	.endr
+	.noaltmacro
 #define TRACE_EVENT(sys, event, ...) GATE __traceiter_##event
 #include "trace/events/all.h"
 	.section .note.GNU-stack, "", @progbits

@@ -1,6 +1,7 @@
 /* Descriptor tables: the IDT, each CPU's GDT and TSS (arch/x86/kernel/idt.c, cpu/common.c). */
 #include "mm.h"
 #include "apic.h"
+#include "irq.h"
 
 #define GATE_INTERRUPT	0xe
 #define IST_DF		1
@@ -19,7 +20,7 @@ static const struct desc_ptr idt_descr = { sizeof(idt_table) - 1, (unsigned long
 	X(LOCAL_TIMER_VECTOR, sysvec_apic_timer_interrupt, 0, 0) X(RESCHEDULE_VECTOR, sysvec_reschedule_ipi, 0, 0) \
 	X(CALL_FUNCTION_VECTOR, sysvec_call_function, 0, 0) \
 	X(CALL_FUNCTION_SINGLE_VECTOR, sysvec_call_function_single, 0, 0) X(IRQ_WORK_VECTOR, sysvec_irq_work, 0, 0) \
-	X(KSCOPE_KICK_VECTOR, sysvec_kscope_kick, 0, 0) X(ERROR_APIC_VECTOR, sysvec_error_interrupt, 0, 0) \
+	X(VIRTIO_VECTOR, common_interrupt, 0, 0) X(KSCOPE_KICK_VECTOR, sysvec_kscope_kick, 0, 0) X(ERROR_APIC_VECTOR, sysvec_error_interrupt, 0, 0) \
 	X(SPURIOUS_APIC_VECTOR, sysvec_spurious_apic_interrupt, 0, 0)
 
 #define DECLARE_ENTRY(vec, name, ist, dpl) extern char asm_##name[];

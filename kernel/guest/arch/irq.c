@@ -6,6 +6,8 @@
 #include "apic.h"
 #include "timer.h"
 #include "entry.h"
+#include "irq.h"
+#include "kernel_stat.h"
 #include "tracepoint.h"
 #include "kernel_stat.h"
 
@@ -110,6 +112,20 @@ DEFINE_IDTENTRY_SYSVEC(sysvec_irq_work)
 	irq_work_run();
 	trace_irq_work_exit(IRQ_WORK_VECTOR);
 	kscope_irq_work();
+}
+
+/* A device: which one, the CPU's vector table says. */
+DEFINE_IDTENTRY_SYSVEC(common_interrupt)
+{
+	struct pt_regs *old_regs = this_cpu_read(__irq_regs);
+	struct irq_desc *desc = this_cpu_read(vector_irq);
+
+	this_cpu_write(__irq_regs, regs);
+	if (likely(desc))
+		desc->handle_irq(desc);
+	else
+		ack_APIC_irq();
+	this_cpu_write(__irq_regs, old_regs);
 }
 
 /* The host has a request for kscoped. */

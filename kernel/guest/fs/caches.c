@@ -3,6 +3,7 @@
 #include "slab.h"
 #include "pagemap.h"
 #include "init.h"
+#include "buffer_head.h"
 
 struct kmem_cache *names_cachep;
 
@@ -20,4 +21,6 @@ void __init vfs_caches_init(void)
 	files_init();
 	pagecache_init();
 	mnt_init();
+	buffer_init();
+	bdev_cache_init();
 }

@@ -166,6 +166,25 @@ void shrink_dcache_parent(struct dentry *parent)
 	}
 }
 
+/* At unmount: every dentry goes, leaves first. The root's reference is the super block's. */
+void shrink_dcache_for_umount(struct super_block *sb)
+{
+	struct dentry *root = sb->s_root, *d;
+
+	while (!list_empty(&root->d_subdirs)) {
+		for (d = root; !list_empty(&d->d_subdirs);)
+			d = list_first_entry(&d->d_subdirs, struct dentry, d_child);
+		if (WARN_ON(d->d_lockref.count))	/* somebody still uses it */
+			break;
+		dget(d);
+		d_drop(d);
+		dput(d);
+	}
+	sb->s_root = NULL;
+	d_drop(root);
+	dput(root);
+}
+
 /* d_invalidate drops a name that its file system no longer knows. */
 int d_invalidate(struct dentry *dentry)
 {

@@ -14,7 +14,14 @@
 
 static struct kmem_cache *inode_cachep;
 static const struct inode_operations empty_iops;
+static const struct address_space_operations empty_aops;
 static const struct file_operations no_open_fops;
+
+/* Inodes that can be found by number, of file systems with a store. */
+#define I_HASH_SHIFT	9
+static struct hlist_head inode_hashtable[1 << I_HASH_SHIFT];
+static DEFINE_SPINLOCK(inode_hash_lock);
+static wait_queue_head_t inode_wait_table[8];	/* for I_NEW and I_FREEING to go */
 
 static DEFINE_PER_CPU(unsigned int, last_ino);
 static atomic_t shared_last_ino;
@@ -54,6 +61,7 @@ noinline int inode_init_always(struct super_block *sb, struct inode *inode)
 	INIT_LIST_HEAD(&inode->i_sb_list);
 	INIT_HLIST_HEAD(&inode->i_dentry);
 	mapping->host = inode;
+	mapping->a_ops = &empty_aops;
 	mapping->gfp_mask = GFP_HIGHUSER_MOVABLE;
 	xa_init(&mapping->i_pages);
 	inode->i_mapping = mapping;
@@ -140,6 +148,9 @@ void clear_inode(struct inode *inode)
 	inode->i_state = I_FREEING | I_CLEAR;
 }
 
+static inline bool inode_unhashed(struct inode *inode);
+static wait_queue_head_t *inode_waitqueue(struct inode *inode);
+
 static noinline void evict(struct inode *inode)
 {
 	inode_sb_list_del(inode);
@@ -149,7 +160,156 @@ static noinline void evict(struct inode *inode)
 		truncate_inode_pages_final(&inode->i_data);
 		clear_inode(inode);
 	}
+	if (!inode_unhashed(inode)) {
+		__remove_inode_hash(inode);
+		wake_up_all(inode_waitqueue(inode));	/* find_inode_fast() waits until it is gone */
+	}
 	destroy_inode(inode);
+}
+
+/* ---- inodes by number ---- */
+static inline struct hlist_head *inode_hash(struct super_block *sb, unsigned long ino)
+{
+	return &inode_hashtable[(ino ^ (unsigned long)sb >> 8) & ((1 << I_HASH_SHIFT) - 1)];
+}
+
+static inline bool inode_unhashed(struct inode *inode)
+{
+	return hlist_unhashed(&inode->i_hash);
+}
+
+static wait_queue_head_t *inode_waitqueue(struct inode *inode)
+{
+	return &inode_wait_table[inode->i_ino & (ARRAY_SIZE(inode_wait_table) - 1)];
+}
+
+void insert_inode_hash(struct inode *inode)
+{
+	spin_lock(&inode_hash_lock);
+	hlist_add_head(&inode->i_hash, inode_hash(inode->i_sb, inode->i_ino));
+	spin_unlock(&inode_hash_lock);
+}
+
+void __remove_inode_hash(struct inode *inode)
+{
+	spin_lock(&inode_hash_lock);
+	hlist_del_init(&inode->i_hash);
+	spin_unlock(&inode_hash_lock);
+}
+
+/* inode_hash_lock held. One that is being freed is waited for: the number is free only then. */
+static noinline struct inode *find_inode_fast(struct super_block *sb, struct hlist_head *head, unsigned long ino)
+{
+	struct inode *inode;
+
+repeat:
+	hlist_for_each_entry(inode, head, i_hash) {
+		if (inode->i_ino != ino || inode->i_sb != sb)
+			continue;
+		spin_lock(&inode->i_lock);
+		if (inode->i_state & I_FREEING) {
+			DEFINE_WAIT(wait);
+
+			prepare_to_wait(inode_waitqueue(inode), &wait, TASK_UNINTERRUPTIBLE);
+			spin_unlock(&inode->i_lock);
+			spin_unlock(&inode_hash_lock);
+			schedule();
+			finish_wait(inode_waitqueue(inode), &wait);
+			spin_lock(&inode_hash_lock);
+			goto repeat;
+		}
+		atomic_inc(&inode->i_count);
+		spin_unlock(&inode->i_lock);
+		return inode;
+	}
+	return NULL;
+}
+
+static void wait_on_new_inode(struct inode *inode)
+{
+	if (READ_ONCE(inode->i_state) & I_NEW)
+		wait_event(*inode_waitqueue(inode), !(READ_ONCE(inode->i_state) & I_NEW));
+}
+
+/* Inode @ino of @sb. When it is new, I_NEW is set: the caller fills it and calls unlock_new_inode(). */
+noinline struct inode *iget_locked(struct super_block *sb, unsigned long ino)
+{
+	struct hlist_head *head = inode_hash(sb, ino);
+	struct inode *inode, *new;
+
+	spin_lock(&inode_hash_lock);
+	inode = find_inode_fast(sb, head, ino);
+	spin_unlock(&inode_hash_lock);
+	if (inode) {
+		wait_on_new_inode(inode);
+		return inode;
+	}
+	new = alloc_inode(sb);
+	if (!new)
+		return NULL;
+	spin_lock(&inode_hash_lock);
+	inode = find_inode_fast(sb, head, ino);
+	if (!inode) {
+		new->i_ino = ino;
+		new->i_state = I_NEW;
+		hlist_add_head(&new->i_hash, head);
+		spin_unlock(&inode_hash_lock);
+		inode_sb_list_add(new);
+		return new;
+	}
+	spin_unlock(&inode_hash_lock);
+	destroy_inode(new);
+	wait_on_new_inode(inode);
+	return inode;
+}
+
+void unlock_new_inode(struct inode *inode)
+{
+	spin_lock(&inode->i_lock);
+	inode->i_state &= ~I_NEW;
+	spin_unlock(&inode->i_lock);
+	wake_up_all(inode_waitqueue(inode));
+}
+
+/* It could not be read: nobody may find it again. */
+void iget_failed(struct inode *inode)
+{
+	__remove_inode_hash(inode);
+	inode->i_nlink = 0;
+	make_bad_inode(inode);
+	unlock_new_inode(inode);
+	iput(inode);
+}
+
+void make_bad_inode(struct inode *inode)
+{
+	inode->i_mode = S_IFREG;
+	inode->i_op = &empty_iops;
+	inode->i_fop = &no_open_fops;
+	inode->i_bad = true;
+}
+
+int generic_drop_inode(struct inode *inode)
+{
+	return !inode->i_nlink || inode_unhashed(inode);
+}
+
+/* At unmount: all that nobody uses. */
+noinline void evict_inodes(struct super_block *sb)
+{
+	struct inode *inode;
+
+again:
+	spin_lock(&sb->s_inode_list_lock);
+	list_for_each_entry(inode, &sb->s_inodes, i_sb_list) {
+		if (atomic_read(&inode->i_count) || inode->i_state & (I_FREEING | I_NEW))
+			continue;
+		inode->i_state |= I_FREEING;
+		spin_unlock(&sb->s_inode_list_lock);
+		evict(inode);
+		goto again;
+	}
+	spin_unlock(&sb->s_inode_list_lock);
 }
 
 int generic_delete_inode(struct inode *inode)
@@ -186,7 +346,7 @@ void iput(struct inode *inode)
 	if (inode->i_sb->s_op->drop_inode)
 		drop = inode->i_sb->s_op->drop_inode(inode);
 	else
-		drop = true;	/* inodes are in no hash here: nobody could find it again (generic_drop_inode) */
+		drop = generic_drop_inode(inode);
 	if (drop)
 		inode->i_state |= I_FREEING;
 	spin_unlock(&inode->i_lock);
@@ -286,9 +446,11 @@ noinline int generic_update_time(struct inode *inode, struct timespec64 *time, i
 	return 0;
 }
 
-/* Nothing is written back anywhere: the state says what a sync would have to write. */
+/* The state says what a sync has to write; a file system with a store puts the inode into its block at once. */
 noinline void __mark_inode_dirty(struct inode *inode, int flags)
 {
+	if (inode->i_sb->s_op->dirty_inode && flags & (I_DIRTY_SYNC | I_DIRTY_TIME))
+		inode->i_sb->s_op->dirty_inode(inode, flags);
 	if ((READ_ONCE(inode->i_state) & flags) == (unsigned long)flags)
 		return;
 	spin_lock(&inode->i_lock);
@@ -398,6 +560,9 @@ void init_special_inode(struct inode *inode, umode_t mode, dev_t rdev)
 	if (S_ISCHR(mode)) {
 		inode->i_fop = &def_chr_fops;
 		inode->i_rdev = rdev;
+	} else if (S_ISBLK(mode)) {
+		inode->i_fop = &def_blk_fops;
+		inode->i_rdev = rdev;
 	} else if (S_ISFIFO(mode)) {
 		inode->i_fop = &pipefifo_fops;
 	}
@@ -423,6 +588,8 @@ void unlock_two_nondirectories(struct inode *a, struct inode *b)
 
 void __init inode_init(void)
 {
+	for (unsigned int i = 0; i < ARRAY_SIZE(inode_wait_table); i++)
+		init_waitqueue_head(&inode_wait_table[i]);
 	inode_cachep = kmem_cache_create("inode_cache", sizeof(struct inode), __alignof__(struct inode),
 					 SLAB_RECLAIM_ACCOUNT | SLAB_PANIC, NULL);
 }

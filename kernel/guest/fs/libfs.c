@@ -281,6 +281,7 @@ static int simple_read_folio(struct file *file, struct folio *folio)
 {
 	clear_page(page_address(&folio->page));
 	SetPageUptodate(&folio->page);
+	folio_unlock(folio);
 	return 0;
 }
 

@@ -1,8 +1,9 @@
 /*
- * The tree of mounts (Linux's fs/namespace.c, fs/super.c). A mount is found by (parent mount, mount point) in a hash that
+ * The tree of mounts (Linux's fs/namespace.c). A mount is found by (parent mount, mount point) in a hash that
  * readers walk under RCU and mount_lock's sequence; mount_lock guards every change. There is one namespace.
  */
 #include "namei.h"
+#include "internal.h"
 #include "proc_fs.h"
 #include "fs_struct.h"
 #include "sched.h"
@@ -17,13 +18,9 @@
 DEFINE_SEQLOCK(mount_lock);
 static struct hlist_head mount_hashtable[1 << MOUNT_HASH_SHIFT];
 static LIST_HEAD(mount_list);		/* in mount order; mount_lock */
-static LIST_HEAD(super_blocks);
-static DEFINE_SPINLOCK(sb_lock);
 static DEFINE_MUTEX(namespace_sem);	/* one mount or umount at a time */
-static struct file_system_type *file_systems;
 static struct kmem_cache *mnt_cache;
 static int mnt_id;
-static unsigned int unnamed_dev;
 
 static inline struct hlist_head *m_hash(struct vfsmount *mnt, struct dentry *dentry)
 {
@@ -31,62 +28,6 @@ static inline struct hlist_head *m_hash(struct vfsmount *mnt, struct dentry *den
 
 	tmp += tmp >> MOUNT_HASH_SHIFT;
 	return &mount_hashtable[tmp & ((1 << MOUNT_HASH_SHIFT) - 1)];
-}
-
-int register_filesystem(struct file_system_type *fs)
-{
-	spin_lock(&sb_lock);
-	fs->next = file_systems;
-	file_systems = fs;
-	spin_unlock(&sb_lock);
-	return 0;
-}
-
-static struct file_system_type *get_fs_type(const char *name)
-{
-	struct file_system_type *p;
-
-	for (p = file_systems; p; p = p->next)
-		if (!strcmp(p->name, name))
-			return p;
-	return NULL;
-}
-
-struct super_block *sget_fc(struct file_system_type *type, void *data)
-{
-	struct super_block *s = kzalloc(sizeof(*s), GFP_KERNEL);
-
-	if (!s)
-		return NULL;
-	atomic_set(&s->s_active, 1);
-	s->s_type = type;
-	s->s_fs_info = data;
-	s->s_user_ns = &init_user_ns;
-	s->s_maxbytes = MAX_LFS_FILESIZE;
-	s->s_blocksize = PAGE_SIZE;
-	spin_lock_init(&s->s_inode_list_lock);
-	INIT_LIST_HEAD(&s->s_inodes);
-	strscpy(s->s_id, type->name, sizeof(s->s_id));
-	spin_lock(&sb_lock);
-	s->s_dev = MKDEV(0, ++unnamed_dev);
-	list_add_tail(&s->s_list, &super_blocks);
-	spin_unlock(&sb_lock);
-	return s;
-}
-
-static struct super_block *vfs_get_super(struct file_system_type *type, void *data)
-{
-	struct super_block *sb = type->single ? READ_ONCE(type->sb) : NULL;
-
-	if (sb)
-		return sb;
-	sb = sget_fc(type, data);
-	if (!sb)
-		return ERR_PTR(-ENOMEM);
-	if (type->fill_super(sb, data) || !sb->s_root)
-		return ERR_PTR(-ENOMEM);
-	type->sb = sb;
-	return sb;
 }
 
 static struct mount *alloc_vfsmnt(const char *name)
@@ -151,7 +92,7 @@ static void delayed_free_vfsmnt(struct rcu_head *head)
 static void cleanup_mnt(struct mount *mnt)
 {
 	dput(mnt->mnt.mnt_root);
-	atomic_dec(&mnt->mnt.mnt_sb->s_active);
+	deactivate_super(mnt->mnt.mnt_sb);
 	call_rcu(&mnt->mnt_rcu, delayed_free_vfsmnt);
 }
 
@@ -305,6 +246,25 @@ static int do_add_mount(struct mount *newmnt, const struct path *path)
 	return err;
 }
 
+/* From a device: the super block's reference becomes the mount's, and so does the file system's when the block is new. */
+static noinline struct vfsmount *vfs_get_tree(struct file_system_type *type, int flags, const char *name)
+{
+	struct fs_context fc = { .fs_type = type, .source = name, .sb_flags = flags & (SB_RDONLY | SB_NOSUID | SB_NOEXEC | SB_NOATIME) };
+	struct super_block *sb;
+	struct vfsmount *mnt;
+	int err = type->get_tree(&fc);
+
+	if (err)
+		return ERR_PTR(err);
+	if (!fc.new_sb)
+		put_filesystem(type);
+	sb = fc.root->d_sb;
+	mnt = vfs_create_mount(sb, fc.root, name);
+	dput(fc.root);
+	deactivate_super(sb);
+	return mnt;
+}
+
 static int do_new_mount(const struct path *path, struct file_system_type *type, int flags, const char *name)
 {
 	struct vfsmount *mnt;
@@ -312,9 +272,14 @@ static int do_new_mount(const struct path *path, struct file_system_type *type, 
 
 	if (!type)
 		return -ENODEV;
-	mnt = vfs_kern_mount(type, flags, name, NULL);
-	if (IS_ERR(mnt))
+	if (type->get_tree)
+		mnt = vfs_get_tree(type, flags, name);
+	else
+		mnt = vfs_kern_mount(type, flags, name, NULL);
+	if (IS_ERR(mnt)) {
+		put_filesystem(type);
 		return PTR_ERR(mnt);
+	}
 	err = do_add_mount(real_mount(mnt), path);
 	if (err)
 		mntput(mnt);
@@ -380,16 +345,6 @@ int show_vfsmnt(struct seq_file *m, void *v)
 	}
 	mutex_unlock(&namespace_sem);
 	kmem_cache_free(names_cachep, buf);
-	return 0;
-}
-
-/* /proc/filesystems: none of them needs a device. */
-int filesystems_proc_show(struct seq_file *m, void *v)
-{
-	struct file_system_type *p;
-
-	for (p = file_systems; p; p = p->next)
-		seq_printf(m, "nodev\t%s\n", p->name);
 	return 0;
 }
 

@@ -16,6 +16,17 @@ static noinline int vfs_statfs(const struct path *path, struct statfs *st)
 {
 	struct super_block *sb = path->mnt->mnt_sb;
 
+	if (sb->s_op->statfs) {
+		struct kstatfs k = { .f_type = sb->s_magic };
+		int err = sb->s_op->statfs(path->dentry, &k);
+
+		*st = (struct statfs){
+			.f_type = k.f_type, .f_bsize = k.f_bsize, .f_frsize = k.f_frsize, .f_blocks = k.f_blocks, .f_bfree = k.f_bfree,
+			.f_bavail = k.f_bavail, .f_files = k.f_files, .f_ffree = k.f_ffree, .f_namelen = PATH_MAX_NAME,
+			.f_fsid = { sb->s_dev, 0 }, .f_flags = 0x20 | (path->mnt->mnt_flags & MNT_READONLY ? 1 : 0) | 0x1000,
+		};
+		return err;
+	}
 	*st = (struct statfs){
 		.f_type = sb->s_magic, .f_bsize = PAGE_SIZE, .f_frsize = PAGE_SIZE, .f_namelen = PATH_MAX_NAME,
 		.f_fsid = { sb->s_dev, 0 }, .f_flags = 0x20 | (path->mnt->mnt_flags & MNT_READONLY ? 1 : 0) | 0x1000,

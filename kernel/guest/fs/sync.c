@@ -51,11 +51,23 @@ SYSCALL_DEFINE1(syncfs, int, fd)
 
 	if (!f.file)
 		return -EBADF;
+	sync_filesystem(file_inode(f.file)->i_sb);
 	fdput(f);
 	return 0;
 }
 
+static void sync_one_sb(struct super_block *sb, void *arg)
+{
+	sync_filesystem(sb);
+}
+
+static noinline void ksys_sync(void)
+{
+	iterate_supers(sync_one_sb, NULL);
+}
+
 SYSCALL_DEFINE0(sync)
 {
+	ksys_sync();
 	return 0;
 }

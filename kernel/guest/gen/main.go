@@ -179,7 +179,7 @@ func (b *builder) flags(src string) []string {
 func (b *builder) compileAll(srcs []string) ([]string, error) {
 	var files []string
 	for _, s := range srcs {
-		if ext := filepath.Ext(s); (ext == ".c" || ext == ".S") && !b.excluded(s) && !strings.HasPrefix(s, "modules/") {
+		if ext := filepath.Ext(s); (ext == ".c" || ext == ".S") && !b.excluded(s) && guest.ModuleOf(s) == "" {
 			files = append(files, s)
 		}
 	}

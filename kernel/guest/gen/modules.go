@@ -3,27 +3,30 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kscope/kernel/guest"
 )
 
-// modules builds each modules/NAME.c as modules/NAME.ko.gz.
+// modules builds each module as modules/NAME.ko.gz.
 func (b *builder) modules(srcs []string, out string) error {
-	for _, s := range srcs {
-		if dir, file := filepath.Split(s); dir != "modules/" || filepath.Ext(file) != ".c" {
-			continue
+	dir := filepath.Join(out, "modules")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	mods := guest.ModuleSources(srcs)
+	for _, name := range slices.Sorted(maps.Keys(mods)) {
+		var files []string
+		for _, s := range mods[name] {
+			files = append(files, filepath.Join(b.dir, s))
 		}
-		ko, err := b.module(filepath.Join(b.dir, s), filepath.Dir(s))
+		ko, err := b.module(strings.ReplaceAll(name, "-", "_"), files, filepath.Dir(mods[name][0]))
 		if err != nil {
-			return err
-		}
-		name := strings.TrimSuffix(filepath.Base(s), ".c")
-		dir := filepath.Join(out, "modules")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
 		if err := compress(ko, filepath.Join(dir, name+".ko.gz")); err != nil {
@@ -41,41 +44,36 @@ func (b *builder) moduleFlags(name string) []string {
 	return append(fs, "-g1", "-I"+filepath.Join(b.dir, "modules/include"), "-DMODULE", fmt.Sprintf("-DKBUILD_MODNAME=%q", name))
 }
 
-// module compiles one C file outside or inside the tree, adds what modpost would (struct module, vermagic, depends, name)
-// and links the .ko. Debug information is that of unwind rows and lines.
-func (b *builder) module(src, show string) (ko string, err error) {
-	name := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(src), ".c"), "-", "_")
+// module compiles the C files of one module, outside or inside the tree, adds what modpost would (struct module, vermagic,
+// depends, name) and links the .ko. Debug information is that of unwind rows and lines. Paths appear as show; temporary
+// names do not, so that the same sources give the same bytes.
+func (b *builder) module(name string, srcs []string, show string) (ko string, err error) {
 	tmp, err := os.MkdirTemp("", "kscope-ko")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(tmp)
-	obj, modC, modObj := filepath.Join(tmp, name+".o"), filepath.Join(tmp, name+".mod.c"), filepath.Join(tmp, name+".mod.o")
-	flags := append(b.moduleFlags(name), "-ffile-prefix-map="+filepath.Dir(src)+"="+show)
-	if err := run(b.dir, "gcc", append(flags, "-c", src, "-o", obj)...); err != nil {
-		return "", err
+	var objs []string
+	var source []byte
+	flags := append(b.moduleFlags(name), "-ffile-prefix-map="+b.dir+"=.", "-ffile-prefix-map="+filepath.Dir(srcs[0])+"="+show)
+	for i, src := range srcs {
+		obj := fmt.Sprintf("%s.%d.o", name, i)
+		if err := run(b.dir, "gcc", append(flags, "-c", src, "-o", filepath.Join(tmp, obj))...); err != nil {
+			return "", err
+		}
+		data, err := os.ReadFile(src)
+		if err != nil {
+			return "", err
+		}
+		objs, source = append(objs, obj), append(source, data...)
 	}
-	text, err := b.modpost(name, obj)
+	modObj, err := b.modObject(tmp, name, objs, source)
 	if err != nil {
 		return "", err
 	}
-	source, err := os.ReadFile(src)
-	if err != nil {
-		return "", err
-	}
-	version, err := guest.ModuleVersion(os.DirFS(b.dir), source)
-	if err != nil {
-		return "", err
-	}
-	text += "MODULE_INFO(srcversion, \"" + version + "\");\n"
-	if err := os.WriteFile(modC, []byte(text), 0o644); err != nil {
-		return "", err
-	}
-	if err := run(b.dir, "gcc", append(flags, "-ffile-prefix-map="+tmp+"="+show, "-c", modC, "-o", modObj)...); err != nil {
-		return "", err
-	}
-	linked := filepath.Join(tmp, name+".ko")
-	if err := run(tmp, "ld", "-r", "-z", "noexecstack", "--build-id=none", "-o", linked, obj, modObj); err != nil {
+	linked := name + ".ko"
+	args := append([]string{"-r", "-z", "noexecstack", "--build-id=none", "-o", linked}, append(objs, modObj)...)
+	if err := run(tmp, "ld", args...); err != nil {
 		return "", err
 	}
 	out, err := os.CreateTemp("", name+"-*.ko")
@@ -86,9 +84,33 @@ func (b *builder) module(src, show string) (ko string, err error) {
 	return out.Name(), run(tmp, "objcopy", "-R", ".comment", "-R", ".note.*", "-R", ".debug_aranges", "-R", ".rela.debug_aranges", linked, out.Name())
 }
 
+// modObject compiles NAME.mod.c, in tmp.
+func (b *builder) modObject(tmp, name string, objs []string, source []byte) (string, error) {
+	text, err := b.modpost(tmp, name, objs)
+	if err != nil {
+		return "", err
+	}
+	version, err := guest.ModuleVersion(os.DirFS(b.dir), source)
+	if err != nil {
+		return "", err
+	}
+	text += "MODULE_INFO(srcversion, \"" + version + "\");\n"
+	if guest.InTree(name) {
+		text += "MODULE_INFO(intree, \"Y\");\n" // not out of tree: it taints nothing
+	}
+	modC, modObj := name+".mod.c", name+".mod.o"
+	if err := os.WriteFile(filepath.Join(tmp, modC), []byte(text), 0o644); err != nil {
+		return "", err
+	}
+	flags := append(b.moduleFlags(name), "-I"+filepath.Join(b.dir, "include"), "-ffile-prefix-map="+b.dir+"=.", "-ffile-prefix-map="+tmp+"=.")
+	return modObj, run(tmp, "gcc", append(flags, "-c", modC, "-o", modObj)...)
+}
+
 // modpost writes NAME.mod.c. A module has an init or exit function when it defines init_module or cleanup_module.
-func (b *builder) modpost(name, obj string) (string, error) {
-	nm, err := exec.Command("nm", "-g", obj).Output()
+func (b *builder) modpost(tmp, name string, objs []string) (string, error) {
+	cmd := exec.Command("nm", append([]string{"-g"}, objs...)...)
+	cmd.Dir = tmp
+	nm, err := cmd.Output()
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +126,7 @@ func (b *builder) modpost(name, obj string) (string, error) {
 		case len(f) == 3 && f[2] == "cleanup_module":
 			text, decl = text+"\t.exit = cleanup_module,\n", decl+"void cleanup_module(void);\n"
 		case len(f) == 2 && f[0] == "U":
-			if owner := b.exporter(f[1], name); owner != "" {
+			if owner := b.exporter(f[1], name); owner != "" && !slices.Contains(depends, owner) {
 				depends = append(depends, owner)
 			}
 		}
@@ -139,7 +161,8 @@ func userModule(dir, src, out string) error {
 		return err
 	}
 	b := &builder{dir: abs}
-	ko, err := b.module(src, ".")
+	name := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(src), ".c"), "-", "_")
+	ko, err := b.module(name, []string{src}, ".")
 	if err != nil {
 		return err
 	}
@@ -151,6 +174,5 @@ func userModule(dir, src, out string) error {
 	if err != nil {
 		return err
 	}
-	name := strings.TrimSuffix(filepath.Base(src), ".c") + ".ko"
-	return os.WriteFile(filepath.Join(out, name), data, 0o644)
+	return os.WriteFile(filepath.Join(out, strings.TrimSuffix(filepath.Base(src), ".c")+".ko"), data, 0o644)
 }

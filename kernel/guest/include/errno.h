@@ -17,6 +17,10 @@
 #define EEXIST 17
 #define EXDEV 18
 #define ENODEV 19
+#define ENOTBLK 15
+#define ESTALE 116
+#define EUCLEAN 117
+#define EFSCORRUPTED EUCLEAN
 #define ENOTDIR 20
 #define EISDIR 21
 #define EINVAL 22

@@ -26,6 +26,11 @@ struct iattr;
 struct folio;
 struct vm_area_struct;
 struct filename;
+struct seq_file;
+struct module;
+struct kstatfs;
+struct super_block;
+struct block_device;
 struct pipe_inode_info;
 struct poll_table_struct;
 
@@ -87,8 +92,26 @@ void path_put(const struct path *path);
 #define MAX_RW_COUNT		(INT_MAX & ~4095)
 #define PATH_MAX_NAME		255
 
+enum { WB_SYNC_NONE, WB_SYNC_ALL };
+
+/* What is to be written: all dirty pages of a range of one file. */
+struct writeback_control {
+	int sync_mode;		/* WB_SYNC_ALL: what is being written already is waited for */
+	loff_t range_start, range_end;
+};
+
+/* How far a file has been read ahead; see mm/readahead.c. */
+struct file_ra_state {
+	unsigned long start, size, async_size;
+};
+
+struct readahead_control;
+
 struct address_space_operations {
 	int (*read_folio)(struct file *, struct folio *);
+	void (*readahead)(struct readahead_control *);
+	int (*writepages)(struct address_space *, struct writeback_control *);
+	void (*invalidate_folio)(struct folio *);
 	bool (*dirty_folio)(struct address_space *, struct folio *);
 	int (*write_begin)(struct file *, struct address_space *mapping, loff_t pos, unsigned int len, struct page **pagep,
 			   void **fsdata);
@@ -122,6 +145,8 @@ struct inode {
 	blkcnt_t i_blocks;
 	unsigned long i_state;
 	struct rw_semaphore i_rwsem;	/* contents, and a directory's names */
+	bool i_bad;
+	struct hlist_node i_hash;	/* by super block and number; inode_hash_lock */
 	struct list_head i_sb_list;
 	union {
 		struct hlist_head i_dentry;
@@ -156,6 +181,7 @@ struct file {
 	loff_t f_pos;
 	const struct cred *f_cred;
 	struct address_space *f_mapping;
+	struct file_ra_state f_ra;
 	void *private_data;
 };
 
@@ -216,10 +242,36 @@ struct super_operations {
 	void (*free_inode)(struct inode *);
 	int (*drop_inode)(struct inode *);
 	void (*evict_inode)(struct inode *);
+	void (*dirty_inode)(struct inode *, int flags);
+	int (*write_inode)(struct inode *, struct writeback_control *);
+	void (*put_super)(struct super_block *);
+	int (*sync_fs)(struct super_block *, int wait);
+	int (*statfs)(struct dentry *, struct kstatfs *);
+	int (*show_options)(struct seq_file *, struct dentry *);
 };
+
+struct kstatfs {
+	long f_type, f_bsize, f_frsize;
+	u64 f_blocks, f_bfree, f_bavail, f_files, f_ffree;
+};
+
+/* A mount under way (include/linux/fs_context.h). */
+struct fs_context {
+	struct file_system_type *fs_type;
+	const char *source;
+	unsigned int sb_flags;
+	struct dentry *root;
+	bool new_sb;			/* no other mount has it */
+};
+
+#define FS_REQUIRES_DEV	1
 
 struct file_system_type {
 	const char *name;
+	int fs_flags;
+	int (*get_tree)(struct fs_context *fc);		/* else fill_super makes one in memory */
+	void (*kill_sb)(struct super_block *sb);
+	struct module *owner;
 	int (*fill_super)(struct super_block *sb, void *data);
 	bool single;			/* one super block, however often it is mounted */
 	struct super_block *sb;		/* that one */
@@ -243,6 +295,8 @@ struct super_block {
 	struct list_head s_inodes;
 	struct user_namespace *s_user_ns;
 	void *s_fs_info;
+	struct block_device *s_bdev;
+	struct rw_semaphore s_umount;	/* written by whoever makes or ends it */
 	char s_id[32];
 };
 

@@ -13,6 +13,16 @@ int inode_init_always(struct super_block *sb, struct inode *inode);
 void inode_init_owner(struct user_namespace *ns, struct inode *inode, const struct inode *dir, umode_t mode);
 umode_t mode_strip_sgid(struct user_namespace *ns, const struct inode *dir, umode_t mode);
 void inode_sb_list_add(struct inode *inode);
+struct inode *iget_locked(struct super_block *sb, unsigned long ino);
+void unlock_new_inode(struct inode *inode);
+void iget_failed(struct inode *inode);
+void insert_inode_hash(struct inode *inode);
+void __remove_inode_hash(struct inode *inode);
+int generic_drop_inode(struct inode *inode);
+void evict_inodes(struct super_block *sb);
+void make_bad_inode(struct inode *inode);
+void sync_inodes_sb(struct super_block *sb);
+int sync_inode_metadata(struct inode *inode, int wait);
 void iput(struct inode *inode);
 void ihold(struct inode *inode);
 void inc_nlink(struct inode *inode);
@@ -43,6 +53,13 @@ int notify_change(struct user_namespace *ns, struct dentry *dentry, struct iattr
 
 /* fs/super.c, fs/namespace.c */
 int register_filesystem(struct file_system_type *fs);
+int unregister_filesystem(struct file_system_type *fs);
+int get_tree_bdev(struct fs_context *fc, int (*fill_super)(struct super_block *sb, struct fs_context *fc));
+void kill_block_super(struct super_block *sb);
+void deactivate_super(struct super_block *sb);
+int sync_filesystem(struct super_block *sb);
+void iterate_supers(void (*f)(struct super_block *, void *), void *arg);
+void shrink_dcache_for_umount(struct super_block *sb);
 struct super_block *sget_fc(struct file_system_type *type, void *data);
 struct vfsmount *vfs_kern_mount(struct file_system_type *type, int flags, const char *name, void *data);
 struct vfsmount *kern_mount(struct file_system_type *type);
@@ -152,6 +169,15 @@ extern struct file_system_type ramfs_fs_type, rootfs_fs_type;
 /* mm/filemap.c */
 ssize_t generic_file_read_iter(struct kiocb *iocb, struct iov_iter *to);
 ssize_t generic_file_write_iter(struct kiocb *iocb, struct iov_iter *from);
+ssize_t filemap_read(struct kiocb *iocb, struct iov_iter *iter, ssize_t already_read);
+int filemap_write_and_wait_range(struct address_space *mapping, loff_t start, loff_t end);
+#define filemap_write_and_wait(m) filemap_write_and_wait_range(m, 0, S64_MAX)
+int file_write_and_wait_range(struct file *file, loff_t start, loff_t end);
+int filemap_fdatawait_range(struct address_space *mapping, loff_t start, loff_t end);
+int filemap_flush(struct address_space *mapping);
+int write_cache_pages(struct address_space *mapping, struct writeback_control *wbc,
+		      int (*writepage)(struct page *, struct writeback_control *, void *), void *data);
+int do_writepages(struct address_space *mapping, struct writeback_control *wbc);
 ssize_t generic_perform_write(struct kiocb *iocb, struct iov_iter *from);
 void truncate_setsize(struct inode *inode, loff_t newsize);
 void truncate_inode_pages_range(struct address_space *mapping, loff_t lstart, loff_t lend);
@@ -165,7 +191,7 @@ char *d_absolute_path(const struct path *path, char *buf, int buflen);
 /* fs/devices.c, drivers/char/mem.c */
 int __register_chrdev(unsigned int major, const char *name, const struct file_operations *fops);
 #define register_chrdev(major, name, fops)	__register_chrdev(major, name, fops)
-extern const struct file_operations def_chr_fops, pipefifo_fops;
+extern const struct file_operations def_chr_fops, def_blk_fops, pipefifo_fops;
 int vfs_mknod_path(const char *path, umode_t mode, dev_t dev);
 
 /* fs/exec.c */

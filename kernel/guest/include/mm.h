@@ -22,7 +22,8 @@ struct page {			/* one for each frame of RAM, in mem_map[]; 64 bytes */
 	atomic_t _mapcount;				/* number of page-table entries */
 	atomic_t _refcount;
 };
-enum { PG_locked, PG_referenced, PG_uptodate, PG_dirty, PG_slab, PG_reserved, PG_buddy, PG_head, PG_swapbacked, PG_anon, PG_frozen };
+enum { PG_locked, PG_referenced, PG_uptodate, PG_dirty, PG_slab, PG_reserved, PG_buddy, PG_head, PG_swapbacked, PG_anon, PG_frozen,
+	PG_writeback, PG_readahead };
 #define PageBuddy(p)	test_bit(PG_buddy, &(p)->flags)
 #define PageSlab(p)	test_bit(PG_slab, &(p)->flags)
 #define PageAnon(p)	test_bit(PG_anon, &(p)->flags)

@@ -35,6 +35,26 @@ static inline bool folio_try_get(struct folio *folio)
 	return atomic_inc_not_zero(&folio->page._refcount);
 }
 
+/* A batch of pages, in the cache and locked, that a file system is to read (mm/readahead.c). */
+struct readahead_control {
+	struct file *file;
+	struct address_space *mapping;
+	unsigned long _index, _nr_pages;
+};
+
+struct folio *readahead_folio(struct readahead_control *rac);
+void page_cache_sync_ra(struct readahead_control *rac, struct file_ra_state *ra, unsigned long req_count);
+void page_cache_async_ra(struct readahead_control *rac, struct file_ra_state *ra, struct folio *folio, unsigned long req_count);
+struct folio *filemap_alloc_folio(gfp_t gfp);
+void folio_wait_bit(struct folio *folio, int bit);
+void folio_wake_bit(struct folio *folio);
+bool folio_mark_dirty(struct folio *folio);
+bool filemap_dirty_folio(struct address_space *mapping, struct folio *folio);
+bool folio_clear_dirty_for_io(struct folio *folio);
+void folio_start_writeback(struct folio *folio);
+void folio_end_writeback(struct folio *folio);
+void folio_wait_writeback(struct folio *folio);
+
 #define FGP_LOCK	2
 #define FGP_CREAT	4
 

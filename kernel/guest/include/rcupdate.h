@@ -12,6 +12,7 @@ typedef void (*rcu_callback_t)(struct rcu_head *head);
 
 void call_rcu(struct rcu_head *head, rcu_callback_t func);
 void synchronize_rcu(void);
+void rcu_barrier(void);		/* until all callbacks of before have run */
 void rcu_init(void);
 void rcu_note_context_switch(bool preempt);	/* from __schedule() */
 void rcu_sched_clock_irq(int user);		/* from update_process_times() */

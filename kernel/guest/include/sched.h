@@ -199,6 +199,8 @@ struct task_struct {
 	void *nameidata;
 	u64 clock_floor;			/* no CPU may run this task before this time; see sched_clock_sync() */
 	int pagefault_disabled;
+	struct blk_plug *plug;			/* requests that it holds back */
+	void *journal_info;			/* ext4: how deep in operations it is */
 	const char *wchan_why;			/* what it waits for, for the deadlock report */
 };
 #define PF_IDLE		0x00000002
@@ -262,6 +264,7 @@ static __always_inline void put_task_struct(struct task_struct *t) { if (refcoun
 void schedule(void);
 void schedule_idle(void);
 void schedule_preempt_disabled(void);
+void io_schedule(void);
 long io_schedule_timeout(long timeout);
 void yield(void);
 int wake_up_process(struct task_struct *p);
@@ -333,6 +336,7 @@ void release_task(struct task_struct *p);
 __noreturn void do_exit(long code);
 __noreturn void do_group_exit(int code);
 __noreturn void make_task_dead(int signr);
+int kernel_wait(pid_t pid, int *stat);
 long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru);
 int kernel_execve(const char *filename, const char *const *argv, const char *const *envp);
 void __set_task_comm(struct task_struct *tsk, const char *from, bool exec);

@@ -80,9 +80,14 @@ struct trace_event_call {
 	{ "__data_loc char[]", #item, offsetof(__raw, __data_loc_##item), 4, 1, FIELD_STRING, _TRACE_PROG(prog) },
 #define __text(item, prog...)			\
 	{ "__data_loc char[]", #item, offsetof(__raw, __data_loc_##item), 4, 1, FIELD_TEXT, _TRACE_PROG(prog) },
-/* The function is only a scope in which __raw is the event's struct; the linker throws it away. */
+/* The function is only a scope in which __raw is the event's struct; it is thrown away: by the linker, or after a module's init. */
+#ifdef MODULE
+#define __trace_scope __section(".init.text")
+#else
+#define __trace_scope __section(".discard.text")
+#endif
 #define TRACE_EVENT(sys, event, nr, proto, args, f, text)							\
-	static void __used notrace __section(".discard.text") trace_event_rows_##event(void)			\
+	static void __used notrace __trace_scope trace_event_rows_##event(void)			\
 	{													\
 		typedef struct trace_event_raw_##event __raw;							\
 		static const struct trace_event_field trace_event_fields_##event[] __used = { f };		\

@@ -349,6 +349,18 @@ long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru)
 	return ret;
 }
 
+/* For kernel threads: waits for a child of theirs; *stat is what wait would have said. */
+int kernel_wait(pid_t pid, int *stat)
+{
+	struct wait_opts wo = { .wo_type = PIDTYPE_PID, .wo_pid = find_get_pid(pid), .options = 4 };	/* WEXITED */
+	int ret = do_wait(&wo);
+
+	if (ret > 0)
+		*stat = wo.stat;
+	put_pid(wo.wo_pid);
+	return ret;
+}
+
 SYSCALL_DEFINE4(wait4, pid_t, upid, int *, stat_addr, int, options, void *, ru)
 {
 	if (options & ~(WNOHANG | WUNTRACED | 0xe0000008))

@@ -355,7 +355,7 @@ static int copy_signal(unsigned long clone_flags, struct task_struct *tsk)
 
 static void init_task_fields(struct task_struct *p, struct kernel_clone_args *args)
 {
-	p->flags &= ~(PF_IDLE | PF_NO_SETAFFINITY | PF_SIGNALED | PF_EXITING);
+	p->flags &= ~(PF_IDLE | PF_WQ_WORKER | PF_NO_SETAFFINITY | PF_SIGNALED | PF_EXITING);
 	p->flags |= PF_FORKNOEXEC;
 	if (args->kthread)
 		p->flags |= PF_KTHREAD;
@@ -464,6 +464,8 @@ static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_
 	init_task_fields(p, args);
 	acct_clear_integrals(p);
 	p->task_works = NULL;
+	p->plug = NULL;
+	p->journal_info = NULL;
 	retval = copy_creds(p, clone_flags);
 	if (retval)
 		goto bad_creds;

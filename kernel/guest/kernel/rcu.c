@@ -15,6 +15,8 @@
 #include "percpu.h"
 #include "init.h"
 #include "completion.h"
+#include "smp.h"
+#include "mutex.h"
 #include "tracepoint.h"
 
 struct rcu_list {
@@ -159,6 +161,37 @@ void synchronize_rcu(void)
 	init_completion(&rs.completion);
 	call_rcu(&rs.head, wakeme_after_rcu);
 	wait_for_completion(&rs.completion);
+}
+
+/* ---- rcu_barrier ---- */
+static DEFINE_PER_CPU(struct rcu_head, rcu_barrier_head);
+static DEFINE_MUTEX(rcu_barrier_mutex);
+static atomic_t rcu_barrier_cpu_count;
+static struct completion rcu_barrier_completion;
+
+static void rcu_barrier_callback(struct rcu_head *rhp)
+{
+	if (atomic_dec_and_test(&rcu_barrier_cpu_count))
+		complete(&rcu_barrier_completion);
+}
+
+/* On each CPU: callbacks run in the order in which they came, so this one's turn is after all there are. */
+static void rcu_barrier_func(void *unused)
+{
+	atomic_inc(&rcu_barrier_cpu_count);
+	call_rcu(this_cpu_ptr(&rcu_barrier_head), rcu_barrier_callback);
+}
+
+void rcu_barrier(void)
+{
+	mutex_lock(&rcu_barrier_mutex);
+	init_completion(&rcu_barrier_completion);
+	atomic_set(&rcu_barrier_cpu_count, 1);
+	on_each_cpu(rcu_barrier_func, NULL, 1);
+	if (atomic_dec_and_test(&rcu_barrier_cpu_count))
+		complete(&rcu_barrier_completion);
+	wait_for_completion(&rcu_barrier_completion);
+	mutex_unlock(&rcu_barrier_mutex);
 }
 
 void __init rcu_init(void)

@@ -5,6 +5,8 @@
 #include "interrupt.h"
 #include "timer.h"
 #include "module.h"
+#include "buffer_head.h"
+#include "workqueue.h"
 
 #define TRACE_INCLUDE_FILE "trace/events/all.h"
 #include "trace_events.h"

@@ -28,9 +28,36 @@ void __init pagecache_init(void)
 		init_waitqueue_head(&folio_wait_table[i]);
 }
 
+/* Until @bit of the folio is clear; @lock: and then set by us. */
+static noinline void folio_wait_bit_common(struct folio *folio, int bit, bool lock)
+{
+	wait_queue_head_t *q = folio_waitqueue(folio);
+	DEFINE_WAIT(wait);
+
+	for (;;) {
+		prepare_to_wait(q, &wait, TASK_UNINTERRUPTIBLE);
+		if (lock ? !test_and_set_bit(bit, &folio->page.flags) : !test_bit(bit, &folio->page.flags))
+			break;
+		io_schedule();
+	}
+	finish_wait(q, &wait);
+}
+
+void folio_wait_bit(struct folio *folio, int bit)
+{
+	folio_wait_bit_common(folio, bit, false);
+}
+
 void __folio_lock(struct folio *folio)
 {
-	wait_event(*folio_waitqueue(folio), folio_trylock(folio));
+	folio_wait_bit_common(folio, PG_locked, true);
+}
+
+noinline void folio_wake_bit(struct folio *folio)
+{
+	smp_mb();
+	if (waitqueue_active(folio_waitqueue(folio)))
+		wake_up_all(folio_waitqueue(folio));
 }
 
 noinline void folio_unlock(struct folio *folio)
@@ -38,7 +65,13 @@ noinline void folio_unlock(struct folio *folio)
 	clear_bit(PG_locked, &folio->page.flags);
 	smp_mb();
 	if (waitqueue_active(folio_waitqueue(folio)))
-		wake_up_all(folio_waitqueue(folio));
+		folio_wake_bit(folio);
+}
+
+static inline void folio_wait_locked(struct folio *folio)
+{
+	if (test_bit(PG_locked, &folio->page.flags))
+		folio_wait_bit(folio, PG_locked);
 }
 
 /* First touch marks a page referenced; there is no reclaim that would look at it. */
@@ -90,7 +123,7 @@ int filemap_add_folio(struct address_space *mapping, struct folio *folio, unsign
 	return 0;
 }
 
-static struct folio *filemap_alloc_folio(gfp_t gfp)
+struct folio *filemap_alloc_folio(gfp_t gfp)
 {
 	return (struct folio *)alloc_page(gfp);
 }
@@ -149,9 +182,15 @@ static noinline void filemap_get_read_batch(struct address_space *mapping, unsig
 	}
 }
 
+/* The folio is locked; read_folio unlocks it, perhaps later, in an interrupt. */
 static int filemap_read_folio(struct file *file, struct address_space *mapping, struct folio *folio)
 {
-	return mapping->a_ops->read_folio ? mapping->a_ops->read_folio(file, folio) : -EIO;
+	int error = mapping->a_ops->read_folio ? mapping->a_ops->read_folio(file, folio) : -EIO;
+
+	if (error)
+		return error;
+	folio_wait_locked(folio);
+	return PageUptodate(&folio->page) ? 0 : -EIO;
 }
 
 static __always_inline int filemap_create_folio(struct file *file, struct address_space *mapping, unsigned long index,
@@ -164,12 +203,43 @@ static __always_inline int filemap_create_folio(struct file *file, struct addres
 		return PTR_ERR(folio);
 	if (!PageUptodate(&folio->page))
 		error = filemap_read_folio(file, mapping, folio);
-	folio_unlock(folio);
+	else
+		folio_unlock(folio);
 	if (error)
 		folio_put(folio);
 	else
 		fbatch->folios[fbatch->nr++] = folio;
 	return error;
+}
+
+/* A page of the batch that is not up to date: somebody reads it, or nobody does. */
+static noinline int filemap_update_page(struct kiocb *iocb, struct address_space *mapping, struct folio *folio)
+{
+	if (!folio_trylock(folio)) {
+		folio_wait_locked(folio);
+		if (PageUptodate(&folio->page))
+			return 0;
+		folio_lock(folio);
+	}
+	if (folio->page.mapping == mapping && !PageUptodate(&folio->page))
+		return filemap_read_folio(iocb->ki_filp, mapping, folio);
+	folio_unlock(folio);
+	return folio->page.mapping == mapping ? 0 : -EAGAIN;
+}
+
+static void page_cache_sync_readahead(struct address_space *mapping, struct file *file, unsigned long index, unsigned long req_count)
+{
+	struct readahead_control rac = { .file = file, .mapping = mapping, ._index = index };
+
+	page_cache_sync_ra(&rac, &file->f_ra, req_count);
+}
+
+static noinline void filemap_readahead(struct kiocb *iocb, struct file *file, struct address_space *mapping, struct folio *folio,
+				       unsigned long last_index)
+{
+	struct readahead_control rac = { .file = file, .mapping = mapping, ._index = folio->page.index };
+
+	page_cache_async_ra(&rac, &file->f_ra, folio, last_index - folio->page.index);
 }
 
 static noinline int filemap_get_pages(struct kiocb *iocb, struct iov_iter *iter, struct folio_batch *fbatch)
@@ -182,17 +252,23 @@ static noinline int filemap_get_pages(struct kiocb *iocb, struct iov_iter *iter,
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	filemap_get_read_batch(mapping, index, last_index - 1, fbatch);
+	if (!fbatch->nr && mapping->a_ops->readahead) {
+		page_cache_sync_readahead(mapping, iocb->ki_filp, index, last_index - index);
+		filemap_get_read_batch(mapping, index, last_index - 1, fbatch);
+	}
 	if (!fbatch->nr)
 		return filemap_create_folio(iocb->ki_filp, mapping, index, fbatch);
 	last = fbatch->folios[fbatch->nr - 1];
+	if (test_bit(PG_readahead, &last->page.flags) && mapping->a_ops->readahead)
+		filemap_readahead(iocb, iocb->ki_filp, mapping, last, last_index);
 	if (!PageUptodate(&last->page)) {
-		folio_lock(last);	/* somebody fills it */
-		folio_unlock(last);
-		if (!PageUptodate(&last->page)) {
+		int err = filemap_update_page(iocb, mapping, last);
+
+		if (err) {
 			folio_put(last);
-			fbatch->nr--;
-			if (!fbatch->nr)
-				return filemap_create_folio(iocb->ki_filp, mapping, index, fbatch);
+			if (--fbatch->nr)
+				return 0;
+			return err == -EAGAIN ? filemap_create_folio(iocb->ki_filp, mapping, index, fbatch) : err;
 		}
 	}
 	return 0;
@@ -221,7 +297,7 @@ static bool filemap_copy_batch(struct kiocb *iocb, struct iov_iter *iter, struct
 	return true;
 }
 
-static noinline ssize_t filemap_read(struct kiocb *iocb, struct iov_iter *iter, ssize_t already_read)
+noinline ssize_t filemap_read(struct kiocb *iocb, struct iov_iter *iter, ssize_t already_read)
 {
 	struct file *filp = iocb->ki_filp;
 	struct inode *inode = filp->f_mapping->host;
@@ -337,6 +413,15 @@ ssize_t generic_file_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	return ret;
 }
 
+/* @folio is locked. What is being written is waited for; what is dirty is forgotten. */
+static noinline void truncate_cleanup_folio(struct address_space *mapping, struct folio *folio)
+{
+	folio_wait_writeback(folio);
+	if (folio->page.private && mapping->a_ops->invalidate_folio)
+		mapping->a_ops->invalidate_folio(folio);
+	clear_bit(PG_dirty, &folio->page.flags);
+}
+
 /* @folio is locked. The tree's reference goes with it. */
 static void filemap_remove_folio(struct address_space *mapping, struct folio *folio)
 {
@@ -360,6 +445,7 @@ void truncate_inode_pages_range(struct address_space *mapping, loff_t lstart, lo
 		folio = __filemap_get_folio(mapping, lstart >> PAGE_SHIFT, 0, 0);
 		if (folio) {
 			folio_lock(folio);
+			folio_wait_writeback(folio);
 			memset(page_address(&folio->page) + partial, 0, PAGE_SIZE - partial);
 			folio_unlock(folio);
 			folio_put(folio);
@@ -373,8 +459,10 @@ void truncate_inode_pages_range(struct address_space *mapping, loff_t lstart, lo
 		if (!folio)
 			continue;
 		folio_lock(folio);
-		if (folio->page.mapping == mapping)
+		if (folio->page.mapping == mapping) {
+			truncate_cleanup_folio(mapping, folio);
 			filemap_remove_folio(mapping, folio);
+		}
 		folio_unlock(folio);
 		folio_put(folio);
 		cond_resched();

@@ -431,10 +431,16 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 }
 
 /* A worker that goes to sleep makes room for another of its pool (kernel/workqueue.c). */
+struct blk_plug;
+void __blk_flush_plug(struct blk_plug *plug, bool from_schedule);	/* block/blk-core.c */
+
 static __always_inline void sched_submit_work(struct task_struct *tsk)
 {
 	if (READ_ONCE(tsk->__state) && unlikely(tsk->flags & PF_WQ_WORKER))
 		wq_worker_sleeping(tsk);
+	/* what it holds back others may wait for */
+	if (unlikely(tsk->plug) && READ_ONCE(tsk->__state))
+		__blk_flush_plug(tsk->plug, true);
 }
 
 static __always_inline void sched_update_worker(struct task_struct *tsk)
@@ -453,6 +459,16 @@ void __sched schedule(void)
 		preempt_enable_no_resched();
 	} while (need_resched());
 	sched_update_worker(current);
+}
+
+/* A task that waits for I/O counts as such. */
+void __sched io_schedule(void)
+{
+	unsigned int token = current->in_iowait;
+
+	current->in_iowait = 1;
+	schedule();
+	current->in_iowait = token;
 }
 
 void __sched schedule_idle(void)

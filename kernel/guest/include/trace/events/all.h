@@ -1,4 +1,5 @@
 /* Every TRACE_EVENT of the kernel; included once for each thing that is made of them. */
+#include "trace/events/block.h"
 #include "trace/events/exceptions.h"
 #include "trace/events/filemap.h"
 #include "trace/events/irq.h"
@@ -13,3 +14,4 @@
 #include "trace/events/task.h"
 #include "trace/events/timer.h"
 #include "trace/events/tlb.h"
+#include "trace/events/workqueue.h"

@@ -1,0 +1,303 @@
+/* Mount, unmount and the module (Linux's fs/ext4/super.c). */
+#include "ext4.h"
+#define CREATE_TRACE_POINTS
+#include "ext4_trace.h"
+
+static struct kmem_cache *ext4_inode_cachep;
+
+noinline void __ext4_msg(struct super_block *sb, const char *prefix, const char *fmt, ...)
+{
+	char text[160];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	printk("%sEXT4-fs (%s): %s\n", prefix, sb->s_id, text);
+}
+
+/* The file system goes on; its state on disk says that it needs a check. */
+noinline void __ext4_error_inode(struct inode *inode, const char *func, unsigned int line, const char *fmt, ...)
+{
+	char text[160];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	printk(KERN_CRIT "EXT4-fs error (device %s): %s:%u: inode #%lu: comm %s: %s\n", inode->i_sb->s_id, func, line, inode->i_ino,
+	       current->comm, text);
+	EXT4_SB(inode->i_sb)->s_es->s_state |= 2;	/* EXT4_ERROR_FS */
+	mark_buffer_dirty(EXT4_SB(inode->i_sb)->s_sbh);
+}
+
+noinline struct ext4_group_desc *ext4_get_group_desc(struct super_block *sb, unsigned int group)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+
+	if (group >= sbi->s_groups_count)
+		return NULL;
+	return (struct ext4_group_desc *)sbi->s_gdb->b_data + group;
+}
+
+/* ---- inodes in memory ---- */
+static noinline struct inode *ext4_alloc_inode(struct super_block *sb)
+{
+	struct ext4_inode_info *ei = kmem_cache_alloc(ext4_inode_cachep, GFP_NOFS);
+
+	if (!ei)
+		return NULL;
+	memset(ei, 0, offsetof(struct ext4_inode_info, vfs_inode));
+	init_rwsem(&ei->i_data_sem);
+	return &ei->vfs_inode;
+}
+
+static noinline void ext4_free_in_core_inode(struct inode *inode)
+{
+	kmem_cache_free(ext4_inode_cachep, EXT4_I(inode));
+}
+
+static noinline int ext4_drop_inode(struct inode *inode)
+{
+	int drop = generic_drop_inode(inode);
+
+	trace_ext4_drop_inode(inode, drop);
+	return drop;
+}
+
+/* ---- the super block ---- */
+static noinline int ext4_commit_super(struct super_block *sb)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+
+	mark_buffer_dirty(sbi->s_sbh);
+	return sync_dirty_buffer(sbi->s_sbh);
+}
+
+static noinline int ext4_sync_fs(struct super_block *sb, int wait)
+{
+	trace_ext4_sync_fs(sb, wait);
+	mark_buffer_dirty(EXT4_SB(sb)->s_sbh);		/* its counts */
+	if (wait)
+		return sync_blockdev(sb->s_bdev) ?: blkdev_issue_flush(sb->s_bdev);
+	return 0;
+}
+
+static void ext4_free_sbi(struct ext4_sb_info *sbi)
+{
+	brelse(sbi->s_gdb);
+	brelse(sbi->s_sbh);
+	kfree(sbi);
+}
+
+static noinline void ext4_put_super(struct super_block *sb)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+
+	ext4_msg(sb, KERN_INFO, "unmounting filesystem.");
+	if (!(sb->s_flags & SB_RDONLY)) {
+		sbi->s_es->s_state |= 1;		/* EXT4_VALID_FS: as it was */
+		ext4_commit_super(sb);
+	}
+	ext4_free_sbi(sbi);
+	sb->s_fs_info = NULL;
+}
+
+static noinline int ext4_statfs(struct dentry *dentry, struct kstatfs *buf)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(dentry->d_sb);
+	struct ext4_super_block *es = sbi->s_es;
+	u32 overhead = sbi->s_groups_count * (2 + es->s_inodes_per_group * EXT4_INODE_SIZE / EXT4_BLOCK_SIZE) + 2;
+
+	buf->f_type = EXT4_SUPER_MAGIC;
+	buf->f_bsize = buf->f_frsize = EXT4_BLOCK_SIZE;
+	buf->f_blocks = es->s_blocks_count - overhead;
+	spin_lock(&sbi->s_lock);
+	buf->f_bfree = sbi->s_freeclusters - sbi->s_dirtyclusters;
+	spin_unlock(&sbi->s_lock);
+	buf->f_bavail = buf->f_bfree > es->s_r_blocks_count ? buf->f_bfree - es->s_r_blocks_count : 0;
+	buf->f_files = es->s_inodes_count;
+	buf->f_ffree = es->s_free_inodes_count;
+	return 0;
+}
+
+static const struct super_operations ext4_sops = {
+	.alloc_inode = ext4_alloc_inode,
+	.free_inode = ext4_free_in_core_inode,
+	.write_inode = ext4_write_inode,
+	.dirty_inode = ext4_dirty_inode,
+	.drop_inode = ext4_drop_inode,
+	.evict_inode = ext4_evict_inode,
+	.put_super = ext4_put_super,
+	.sync_fs = ext4_sync_fs,
+	.statfs = ext4_statfs,
+};
+
+/* ---- mount ---- */
+static noinline int ext4_check_feature_compatibility(struct super_block *sb, struct ext4_super_block *es)
+{
+	unsigned int bad = es->s_feature_incompat & ~EXT4_FEATURE_INCOMPAT_SUPP;
+
+	if (!bad && !(sb->s_flags & SB_RDONLY)) {
+		bad = es->s_feature_ro_compat & ~EXT4_FEATURE_RO_COMPAT_SUPP;
+		if (bad) {
+			ext4_msg(sb, KERN_ERR, "couldn't mount RDWR because of unsupported optional features (%x)", bad);
+			return -EINVAL;
+		}
+	}
+	if (bad || es->s_feature_compat & 4) {		/* has_journal */
+		ext4_msg(sb, KERN_ERR, "Couldn't mount because of unsupported optional features (%x)", bad ?: 4);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static noinline int ext4_check_geometry(struct super_block *sb, struct ext4_super_block *es)
+{
+	if (es->s_log_block_size != 2 || es->s_inode_size != EXT4_INODE_SIZE || es->s_blocks_per_group != 8 * EXT4_BLOCK_SIZE) {
+		ext4_msg(sb, KERN_ERR, "unsupported blocksize or inode size: 4096 and 256 are needed");
+		return -EINVAL;
+	}
+	if (es->s_blocks_count > sb->s_bdev->bd_nr_sectors >> (EXT4_BLOCK_BITS - SECTOR_SHIFT)) {
+		ext4_msg(sb, KERN_WARNING, "bad geometry: block count %u exceeds size of device (%llu blocks)", es->s_blocks_count,
+			 (unsigned long long)sb->s_bdev->bd_nr_sectors >> (EXT4_BLOCK_BITS - SECTOR_SHIFT));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static noinline int ext4_load_super(struct super_block *sb, struct ext4_sb_info *sbi)
+{
+	struct ext4_super_block *es;
+	int err;
+
+	sbi->s_sbh = sb_bread(sb, 0);
+	if (!sbi->s_sbh) {
+		ext4_msg(sb, KERN_ERR, "unable to read superblock");
+		return -EIO;
+	}
+	es = sbi->s_es = (struct ext4_super_block *)(sbi->s_sbh->b_data + 1024);
+	if (es->s_magic != EXT4_SUPER_MAGIC) {
+		ext4_msg(sb, KERN_ERR, "VFS: Can't find ext4 filesystem");
+		return -EINVAL;
+	}
+	err = ext4_check_feature_compatibility(sb, es) ?: ext4_check_geometry(sb, es);
+	if (err)
+		return err;
+	sbi->s_groups_count = DIV_ROUND_UP(es->s_blocks_count, es->s_blocks_per_group);
+	sbi->s_gdb = sb_bread(sb, 1);
+	if (!sbi->s_gdb || sbi->s_groups_count > EXT4_BLOCK_SIZE / EXT4_DESC_SIZE) {
+		ext4_msg(sb, KERN_ERR, "can't read group descriptor %d", 0);
+		return -EIO;
+	}
+	sbi->s_freeclusters = es->s_free_blocks_count;
+	return 0;
+}
+
+/* From now on the disk says that it is in use. */
+static noinline void ext4_setup_super(struct super_block *sb, struct ext4_super_block *es)
+{
+	struct timespec64 now;
+
+	ktime_get_real_ts64(&now);
+	if (!(es->s_state & 1))
+		ext4_msg(sb, KERN_WARNING, "warning: mounting unchecked fs, running e2fsck is recommended");
+	else if (es->s_state & 2)
+		ext4_msg(sb, KERN_WARNING, "warning: mounting fs with errors, running e2fsck is recommended");
+	if (sb->s_flags & SB_RDONLY)
+		return;
+	es->s_state &= ~1;
+	es->s_mnt_count++;
+	es->s_mtime = now.tv_sec;
+	ext4_commit_super(sb);
+}
+
+static noinline int __ext4_fill_super(struct fs_context *fc, struct super_block *sb)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+	struct inode *root;
+	int err = ext4_load_super(sb, sbi);
+
+	if (err)
+		return err;
+	sb->s_op = &ext4_sops;
+	root = ext4_iget(sb, EXT4_ROOT_INO, 0);
+	if (IS_ERR(root)) {
+		ext4_msg(sb, KERN_ERR, "get root inode failed");
+		return PTR_ERR(root);
+	}
+	if (!S_ISDIR(root->i_mode) || !root->i_blocks || !root->i_size) {
+		ext4_msg(sb, KERN_ERR, "corrupt root inode, run e2fsck");
+		iput(root);
+		return -EFSCORRUPTED;
+	}
+	sb->s_root = d_make_root(root);
+	if (!sb->s_root)
+		return -ENOMEM;
+	ext4_setup_super(sb, sbi->s_es);
+	return 0;
+}
+
+static noinline int ext4_fill_super(struct super_block *sb, struct fs_context *fc)
+{
+	struct ext4_sb_info *sbi = kzalloc(sizeof(*sbi), GFP_KERNEL);
+	int ret;
+
+	if (!sbi)
+		return -ENOMEM;
+	sbi->s_sb = sb;
+	spin_lock_init(&sbi->s_lock);
+	sb->s_fs_info = sbi;
+	sb->s_magic = EXT4_SUPER_MAGIC;
+	sb->s_maxbytes = (loff_t)16 << 40;
+	ret = __ext4_fill_super(fc, sb);
+	if (ret < 0) {
+		evict_inodes(sb);
+		ext4_free_sbi(sbi);
+		sb->s_fs_info = NULL;
+		return ret;
+	}
+	ext4_msg(sb, KERN_INFO, "mounted filesystem without journal. Quota mode: none.");
+	return 0;
+}
+
+static noinline int ext4_get_tree(struct fs_context *fc)
+{
+	return get_tree_bdev(fc, ext4_fill_super);
+}
+
+static struct file_system_type ext4_fs_type = {
+	.name = "ext4",
+	.fs_flags = FS_REQUIRES_DEV,
+	.get_tree = ext4_get_tree,
+	.kill_sb = kill_block_super,
+};
+
+static int __init ext4_init_fs(void)
+{
+	int err;
+
+	ext4_inode_cachep = kmem_cache_create("ext4_inode_cache", sizeof(struct ext4_inode_info), __alignof__(struct ext4_inode_info),
+					      SLAB_RECLAIM_ACCOUNT, NULL);
+	if (!ext4_inode_cachep)
+		return -ENOMEM;
+	ext4_fs_type.owner = THIS_MODULE;
+	err = register_filesystem(&ext4_fs_type);
+	if (err)
+		kmem_cache_destroy(ext4_inode_cachep);
+	return err;
+}
+
+static void __exit ext4_exit_fs(void)
+{
+	unregister_filesystem(&ext4_fs_type);
+	rcu_barrier();		/* inodes that are on their way to the cache */
+	kmem_cache_destroy(ext4_inode_cachep);
+}
+
+MODULE_ALIAS("fs-ext4");
+MODULE_AUTHOR("kscope");
+MODULE_DESCRIPTION("ext4, small: Linux's layout on disk, without a journal");
+MODULE_LICENSE("GPL");
+module_init(ext4_init_fs);
+module_exit(ext4_exit_fs);

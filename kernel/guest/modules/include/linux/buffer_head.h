@@ -1,0 +1,1 @@
+#include "../../../include/buffer_head.h"
