@@ -104,7 +104,7 @@ func TestCommandsAct(t *testing.T) {
 
 // TestFunctionOptions: func_stack_trace and func-no-repeats.
 func TestFunctionOptions(t *testing.T) {
-	tr := boot(t, kernel.Config{})
+	tr := boot(t, kernel.Config{CPUs: 1}) // what comes between the repeats is on the same CPU
 	must(t, tr.Filter("vfs_open"))
 	must(t, tr.Set("function"))
 	must(t, tr.WriteFile("options/func_stack_trace", "1", false))

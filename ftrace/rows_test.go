@@ -28,7 +28,7 @@ var volatile = []struct {
 	{regexp.MustCompile(` [ !#+*@$] *\d+\.\d+ us `), " DURATION "},
 	{regexp.MustCompile(`(?m)(now|oldest event) ts: .*`), "$1 ts: TIME"},
 	{regexp.MustCompile(`(?m)^\[ +\d.*?\]`), "[TIME]"},
-	{regexp.MustCompile(`(?m)^\d+ pages:\d+`), "N pages:N"},
+	{regexp.MustCompile(`(?m)^\d+ pages:\d+ groups: \d+`), "N pages:N groups: N"},
 	{regexp.MustCompile(`-\d+ +(\( *[\d-]+\))? *\[`), "-PID ["},
 	{regexp.MustCompile(`(\d+\) +)\d+ +\d+ `), "$1 DEPTH SIZE "},
 	{regexp.MustCompile(` +\d+ +\d+\.\d{3} us .*`), " HITS TIMES"},
