@@ -116,5 +116,8 @@ func Example(r lang.Row) string {
 	if r.Example != "" {
 		return r.Example
 	}
-	return examples()[r.Name]
+	if text, ok := examples()[r.Name]; ok {
+		return text
+	}
+	return moreExamples()[r.Name]
 }

@@ -1,6 +1,9 @@
 package builtins
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Each example of the table stands at a row that has none of its own.
 func TestExamplesHaveRows(t *testing.T) {
@@ -13,9 +16,16 @@ func TestExamplesHaveRows(t *testing.T) {
 			rows[r.Name] = r.Example
 		}
 	}
-	for name := range examples() {
+	all := examples()
+	for name, text := range moreExamples() {
+		if all[name] != "" {
+			t.Errorf("%s: two examples", name)
+		}
+		all[name] = text
+	}
+	for name := range all {
 		own, ok := rows[name]
-		if !ok && len(name) > 5 && (name[:5] == "flag." || name[:5] == "test.") {
+		if !ok && len(name) > 5 && (name[:5] == "flag." || name[:5] == "test." || strings.HasPrefix(name, "Regexp.")) {
 			continue // lang's own
 		}
 		if !ok || own != "" {
