@@ -21,6 +21,7 @@ const (
 // argFlags are where the probe is.
 type argFlags struct {
 	ret, fentry bool
+	proto       *kernel.Func // with feature probe-args, at a function's entry
 }
 
 // argParser parses one fetch argument: word i of src, at offset off in it.
@@ -45,6 +46,11 @@ func parseArg(src source, word, n int, flags argFlags, before []*Program) (*Prog
 	switch {
 	case !named:
 		name, body, off = fmt.Sprintf("arg%d", n+1), text, 0
+		if flags.proto != nil {
+			if by := btfName(text); by != "" {
+				name = by
+			}
+		}
 	case len(name) > maxArgName:
 		return nil, a.fail(0, msgArgTooLong)
 	case name == "":
@@ -115,6 +121,12 @@ func (a *argParser) body(text string, off int) *SyntaxError {
 	}
 	if err := a.expr(expr, off); err != nil {
 		return err
+	}
+	if p.btf != nil && !typed {
+		p.Type = findType(btfType(p.btf))
+	} else if p.btf != nil && p.Type.str && p.btf.Kind == kernel.KindPtr { // what it points at (check_prepare_btf_string_fetch)
+		p.derefs = append(p.derefs, deref{})
+		a.ops++
 	}
 	return a.store(typ, typeOff, typed)
 }
@@ -211,6 +223,9 @@ func (a *argParser) expr(s string, off int) *SyntaxError {
 		}
 		p.src, p.param = srcImm, n
 	default:
+		if a.flags.proto != nil && (s[0] == '_' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z') {
+			return a.btf(s, off)
+		}
 		return a.fail(off, msgBadFetch)
 	}
 	return nil

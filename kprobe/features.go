@@ -3,4 +3,8 @@ package kprobe
 import "kscope/kernel"
 
 // Features are what this package has of kernels later than 6.1.
-func Features() []kernel.Feature { return nil }
+func Features() []kernel.Feature {
+	return []kernel.Feature{
+		{Name: featureProbeArgs, Since: "6.6", Doc: "kprobe_events: arguments by name, their fields (file->f_path.dentry), $arg*"},
+	}
+}

@@ -68,6 +68,8 @@ type Program struct {
 	left   uint  // a bitfield's shifts
 	right  uint
 	offset int // in the record
+
+	btf *kernel.Type // of an argument by name
 }
 
 type srcKind uint8

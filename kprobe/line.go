@@ -57,6 +57,10 @@ func (k *Kprobes) parseLine(words []string) (*Line, *SyntaxError) {
 	if l.Name == "" {
 		l.Name = l.defaultName()
 	}
+	if words, err = l.expand(words, k.m.Feature(featureProbeArgs), flags); err != nil {
+		return nil, err
+	}
+	l.src.words = words
 	for i := 2; i < len(words) && i < 2+maxArgs; i++ {
 		p, err := parseArg(l.src, i, i-2, flags, l.Args)
 		if err != nil {
@@ -123,6 +127,9 @@ func (k *Kprobes) place(l *Line) (argFlags, *SyntaxError) {
 		}
 	}
 	flags.fentry = len(rows) > 0 && k.onEntry(rows[0].Addr+l.Offset)
+	if flags.fentry {
+		flags.proto = k.protoOf(rows[0].Addr + l.Offset)
+	}
 	if len(rows) > 0 && !flags.fentry && l.Return {
 		return flags, l.src.fail(1, 0, msgBadRetprobe, kernel.EINVAL)
 	}
