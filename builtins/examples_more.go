@@ -31,6 +31,7 @@ func moreExamples() map[string]string {
 		"tracer.profile":   "tracer.profile(True)\n" + cat + "\nmax([r.hits for r in tracer.profile(False) if r.func == \"vfs_read\"])",
 
 		"Machine.tracer": "m = kernel.fork()\nm.tracer.set(\"function\")\nm.tracer.current\ntracer.current", "Machine.kprobe": "kernel.fork().kprobe.events()",
+		"Machine.on":    "m = kernel.fork()\nh = m.on(\"function:vfs_read\", lambda ctx: None)\nm.exec(\"cat\", [\"/etc/hostname\"]).out\nh.calls",
 		"Machine.event": "len(kernel.fork().event.list(\"sched:*\")) > 5", "Machine.fs": "kernel.fork().fs.read(\"/etc/hostname\")",
 		"Obj.value": "kernel.var(\"init_task\").comm\nlen(kernel.var(\"init_task\").tasks.value()) == 16",
 		"Obj.deref": "kernel.task(1).real_parent.deref().pid", "Obj.addr": "kernel.var(\"init_task\").addr == kernel.addr(\"init_task\")",

@@ -38,6 +38,8 @@ func (m *machine) Attr(name string) (starlark.Value, error) {
 		return row.bound("kernel", m, m.g)
 	}
 	switch name {
+	case "on":
+		return method{name: "on", fn: onFn}.bound("Machine", m, m.g)
 	case "tracer":
 		return &namespace{"tracer", tracerMethods(), m.g}, nil
 	case "kprobe":
@@ -51,7 +53,7 @@ func (m *machine) Attr(name string) (starlark.Value, error) {
 }
 
 func (m *machine) AttrNames() []string {
-	return append(methodNames(kernelMethods()), "fs", "kprobe", "tracer")
+	return append(methodNames(kernelMethods()), "event", "fs", "kprobe", "on", "tracer")
 }
 
 func methodNames(methods []method) []string {

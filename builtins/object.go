@@ -171,6 +171,7 @@ func objectRows() []lang.Row {
 		{Name: "Machine.tracer", Sig: "-> tracer", Doc: "The machine's own tracer, with the functions of module tracer; Machine has those of module kernel itself."},
 		{Name: "Machine.kprobe", Sig: "-> kprobe", Doc: "The machine's own probes, with the functions of module kprobe."},
 		{Name: "Machine.event", Sig: "-> event", Doc: "The machine's own events, with the functions of module event."},
+		{Name: "Machine.on", Sig: "(spec, fn, when = None, limit = None, on_error = \"stop\") -> On", Doc: "The function on for this machine. A fork has no handlers of its own: host hooks stay with the machine they were made on."},
 		{Name: "Machine.fs", Sig: "-> fs", Doc: "The machine's own files, with the functions of module fs."},
 		{Name: "Obj.value", Sig: "() -> int | string | bytes", Doc: "The value: numbers, strings of char arrays and pointers, addresses of other pointers, bytes of structs."},
 		{Name: "Obj.deref", Sig: "() -> Obj", Doc: "What a pointer points at; fields and [i] follow pointers by themselves."},

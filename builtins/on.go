@@ -193,10 +193,20 @@ func (h *hook) failed(m *kernel.Machine, err error) {
 		h.drop(m)
 	default:
 		if h.g.err == nil {
-			h.g.err = err
+			h.g.err = lang.At(err, h.g.position(m))
 		}
 		m.RequestStop("a handler of " + h.spec + " failed")
 	}
+}
+
+// position says where a machine is, while it runs.
+func (g *Guest) position(m *kernel.Machine) string {
+	c := m.Running()
+	if c == nil {
+		return fmt.Sprintf("t = %s, %d insns", seconds(m.Now()), m.Insns())
+	}
+	cur := c.Current()
+	return fmt.Sprintf("%s, cpu%d, %s-%d, t = %s, %d insns", g.placeName(c.CPU.RIP()), c.ID, cur.Comm, cur.Pid, seconds(c.Now()), m.Insns())
 }
 
 // drop detaches from inside a run.

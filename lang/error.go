@@ -35,6 +35,18 @@ func Unknown(name, format string, candidates []string) *Error {
 	return &Error{Msg: fmt.Sprintf(format, name), At: name, Hint: DidYouMean(name, candidates)}
 }
 
+// placed is an error of something that the guest called, with where the guest was.
+type placed struct {
+	err   error
+	where string
+}
+
+func (p *placed) Error() string { return p.err.Error() }
+func (p *placed) Unwrap() error { return p.err }
+
+// At says where the guest was when err happened; Report shows it.
+func At(err error, where string) error { return &placed{err, where} }
+
 // cancelled is how the interpreter words a cancellation; users see only the reason.
 const cancelled = "Starlark computation cancelled: "
 
@@ -55,6 +67,10 @@ func (h *Host) Report(w io.Writer, err error) int {
 }
 
 func (h *Host) report(w io.Writer, err error) int {
+	var at *placed
+	if errors.As(err, &at) {
+		defer fmt.Fprintf(w, "  guest: %s\n", at.where)
+	}
 	// The innermost cause tells most: load() wraps what went wrong inside the loaded file.
 	var calls starlark.CallStack
 	var ee *starlark.EvalError
