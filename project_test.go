@@ -49,7 +49,7 @@ var testOnly = map[string][]string{
 	"kernel":       {"kernel/user"},
 	"ftrace":       {"kernel/user"},
 	"kprobe":       {"kernel/user"},
-	"scripts":      {"builtins", "lang"},
+	"scripts":      {"builtins", "lang", "go.starlark.net"},
 }
 
 // below tells whether name is below one of the packages in may.

@@ -12,8 +12,9 @@ import (
 )
 
 // on(spec, fn) is one front door to everything that can call a function: a table of kinds of specs, each with how it is
-// armed. Handlers run at the instruction where it happens, on the emulating goroutine. At one place they run in the order of
-// attachment, after the guest's own probes.
+// armed. Handlers run at the instruction where it happens, on the emulating goroutine. At one place those of one kind run in
+// the order of attachment. Host hooks (function, panic) see an instruction before it is executed, so before a probe of the guest
+// there; towards other probes of the guest, kprobe and kretprobe have Linux's order.
 
 // onKind is a row: what stands before the first colon of a spec.
 type onKind struct {
