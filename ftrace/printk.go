@@ -190,13 +190,15 @@ func printkFormats(h *Handle, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// imageFormats are the rows of the image's own section.
+// imageFormats are the rows of the image's own sections: formats of trace_printk, and strings of tracepoints.
 func (t *Tracer) imageFormats() (out []uint64) {
-	at, ok1 := t.m.Symbols().Lookup("__start___trace_printk_fmt")
-	end, ok2 := t.m.Symbols().Lookup("__stop___trace_printk_fmt")
-	for ; ok1 && ok2 && at < end; at += 8 {
-		if va, err := t.m.U64(at); err == nil && va != 0 {
-			out = append(out, va)
+	for _, section := range []string{"__trace_printk_fmt", "__tracepoint_str"} {
+		at, ok1 := t.m.Symbols().Lookup("__start_" + section)
+		end, ok2 := t.m.Symbols().Lookup("__stop_" + section)
+		for ; ok1 && ok2 && at < end; at += 8 {
+			if va, err := t.m.U64(at); err == nil && va != 0 {
+				out = append(out, va)
+			}
 		}
 	}
 	return out

@@ -45,6 +45,10 @@ l_yes:
 	return true;
 }
 
+/* A string whose address records hold: tools read it from printk_formats (tracepoint_string). */
+#define TPS(str)								\
+	({ static const char *const __tp __attribute__((used, section("__tracepoint_str"))) = str; __tp; })
+
 #define PARAMS(args...) args
 #define DECLARE_TRACE(event, proto, args)					\
 	extern struct tracepoint __tracepoint_##event;				\

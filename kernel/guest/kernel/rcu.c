@@ -70,22 +70,22 @@ static inline void rcu_qs(void)
 
 void rcu_note_context_switch(bool preempt)
 {
-	trace_rcu_utilization("Start context switch");
+	trace_rcu_utilization(TPS("Start context switch"));
 	rcu_qs();
-	trace_rcu_utilization("End context switch");
+	trace_rcu_utilization(TPS("End context switch"));
 }
 
 /* From the tick. @user: it interrupted user mode. */
 void rcu_sched_clock_irq(int user)
 {
-	trace_rcu_utilization("Start scheduler-tick");
+	trace_rcu_utilization(TPS("Start scheduler-tick"));
 	if (user)
 		WRITE_ONCE(current->rcu_tasks_holdout, false);
 	if (user || is_idle_task(current) || !current->rcu_read_lock_nesting)
 		rcu_qs();
 	if (rcu_needs_cpu())
 		raise_softirq_irqoff(RCU_SOFTIRQ);
-	trace_rcu_utilization("End scheduler-tick");
+	trace_rcu_utilization(TPS("End scheduler-tick"));
 }
 
 static void rcu_gp_init(struct rcu_data *rdp)
