@@ -238,6 +238,9 @@ func (c *CPU) opIretq(u *uop) int {
 	if ss&3 != uint16(cpl) || ss&^3 == 0 && cpl == 3 {
 		return c.raiseGP(uint32(ss &^ 3))
 	}
+	if ss&^3 != 0 && !c.stackSegment(ss) {
+		return stFault
+	}
 	mask := c.flagMask() | FlagRF
 	c.setArith(flags)
 	c.sys = c.sys&^mask | flags&mask&^FlagRF
@@ -262,6 +265,22 @@ func (c *CPU) codeSegment(cs uint16) bool {
 		return false
 	case d>>47&1 == 0:
 		c.raise(VecNP, uint32(cs&^3), true)
+		return false
+	}
+	return true
+}
+
+// stackSegment checks that ss selects writable data of its own level.
+func (c *CPU) stackSegment(ss uint16) bool {
+	d, ok := c.descriptor(ss)
+	switch {
+	case !ok:
+		return false
+	case d>>44&1 == 0 || d>>41&5 != 1 || d>>45&3 != uint64(ss&3): // system, code or read-only
+		c.raiseGP(uint32(ss &^ 3))
+		return false
+	case d>>47&1 == 0:
+		c.raise(VecSS, uint32(ss&^3), true)
 		return false
 	}
 	return true

@@ -148,8 +148,21 @@ SYM_CODE_START(asm_\cfunc)
 	cld
 	PUSH_REGS
 	testb	$3, CS(%rsp)
-	jz	1f
+	.if \has_error_code
+	jnz	2f
+	/* An iret to bad user state faults in the kernel, with the user's GS base: go on as if the user's instruction had. */
+	leaq	native_irq_return_iret(%rip), %rcx
+	cmpq	%rcx, RIP(%rsp)
+	jne	1f
 	swapgs
+	movq	%rsp, %rdi
+	call	fixup_bad_iret
+	movq	%rax, %rsp
+	jmp	1f
+	.else
+	jz	1f
+	.endif
+2:	swapgs
 1:	movq	%rsp, %rdi
 	.if \has_error_code
 	movq	ORIG_RAX(%rsp), %rsi

@@ -166,6 +166,25 @@ DEFINE_IDTENTRY_ERRORCODE(exc_stack_segment, X86_TRAP_SS, SIGBUS, "stack segment
 DEFINE_IDTENTRY_ERRORCODE(exc_general_protection, X86_TRAP_GP, SIGSEGV, "general protection fault")
 DEFINE_IDTENTRY_ERRORCODE(exc_alignment_check, X86_TRAP_AC, SIGBUS, "alignment check")
 
+/*
+ * A fault of the iret at native_irq_return_iret: its frame, where bad_regs->sp points, becomes that of a fault in user mode, at
+ * the top of the task's stack (see fixup_bad_iret() of Linux's traps.c).
+ */
+struct pt_regs *fixup_bad_iret(struct pt_regs *bad_regs);
+struct pt_regs noinstr *fixup_bad_iret(struct pt_regs *bad_regs)
+{
+	struct pt_regs *new_stack = task_pt_regs(current), tmp = *bad_regs;
+	unsigned long *frame = (unsigned long *)bad_regs->sp;
+
+	tmp.ip = frame[0];
+	tmp.cs = frame[1] | 3;		/* whatever it holds, it was for the user */
+	tmp.flags = frame[2];
+	tmp.sp = frame[3];
+	tmp.ss = frame[4] | 3;
+	*new_stack = tmp;
+	return new_stack;
+}
+
 /* Breakpoints that belong to a patcher or a probe were the host's before they came here. */
 void exc_int3(struct pt_regs *regs);
 void noinstr exc_int3(struct pt_regs *regs)
