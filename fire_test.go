@@ -125,18 +125,15 @@ func (f *fire) switchTracing(t *testing.T, r *rand.Rand) {
 //   - With function_graph on all functions each entry has its exit, or a counted reason.
 func TestUnderFire(t *testing.T) {
 	snaps := &kernel.Snapshots{}
-	for seed := range *fireSeeds {
-		t.Run(fmt.Sprint("effect", seed), func(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, snaps *kernel.Snapshots, seed uint64)
+	}{{"effect", fireEffect}, {"calls", fireCalls}, {"graph", fireGraph}} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			fireEffect(t, snaps, seed)
-		})
-		t.Run(fmt.Sprint("calls", seed), func(t *testing.T) {
-			t.Parallel()
-			fireCalls(t, snaps, seed)
-		})
-		t.Run(fmt.Sprint("graph", seed), func(t *testing.T) {
-			t.Parallel()
-			fireGraph(t, snaps, seed)
+			for seed := range *fireSeeds { // one after the other: a parallel test's machine lives until the last has ended
+				t.Run(fmt.Sprint(seed), func(t *testing.T) { c.run(t, snaps, seed) })
+			}
 		})
 	}
 }
