@@ -69,7 +69,7 @@ func baseMethods() []method {
 		{name: "fork", sig: "(seed = None) -> Machine", fn: kernelFork,
 			doc: "A copy of the machine: the same future, or another one by a seed. The original is unchanged."},
 		{name: "restore", sig: "(machine)", fn: kernelRestore,
-			doc: "Makes a copy of machine the one that kernel.*, tracer.* and fs.* act on: m = kernel.fork() ... kernel.restore(m)."},
+			doc: "Makes a copy of machine the one that kernel.*, tracer.* and fs.* act on: m = kernel.fork() ... kernel.restore(m).\nHandlers of on() go over to it; those of host hooks stay with the old machine as well."},
 		{name: "now", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Now()), nil },
 			doc: "Virtual time in ns since power-on."},
 		{name: "insns", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Insns()), nil },
@@ -143,7 +143,11 @@ func kernelRestore(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, c.fail(err, "", nil)
 	}
+	old := g.env.guest
 	g.env.guest = g
+	if old != nil {
+		return starlark.None, g.env.rearm(old, g)
+	}
 	return starlark.None, nil
 }
 

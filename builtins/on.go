@@ -22,23 +22,24 @@ type onKind struct {
 	form string // what stands behind it
 	doc  string
 	arm  func(h *hook, rest string) error
+	host bool // it is of the host's machine alone: a copy of the machine has none
 }
 
 func onKinds() []onKind {
 	return []onKind{
-		{"kprobe", ":GLOB or :sym+offset", "before an instruction, by a kprobe of the guest", armKprobe},
-		{"kretprobe", ":GLOB", "when a function returns, by a kretprobe of the guest: ctx.retval, ctx.duration", armKretprobe},
-		{"function", ":GLOB", "at a function's entry, by a host hook: the guest is not patched and cannot tell", armFunction},
-		{"tracepoint", ":SYSTEM:EVENT, both globs", "a trace event: its fields are ctx's attributes", armTracepoint},
-		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU", armInterval},
-		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile},
-		{"insn", ":N", "whenever N more instructions have been executed", armInsn},
-		{"patch", "", "each write of a text patch: ctx.where, .old, .new, .kind", armPatch},
-		{"patch_seen", "", "a CPU sees a patch's bytes: until now it could see the old ones: ctx.cpu, .kind, .since, .window, .stale", armPatchSeen},
-		{"lost", "", "each record that a ring loses: ctx.cause, .cpu, .where", armLost},
-		{"panic", "", "the guest's panic(), before it does anything", armPanic},
-		{"BEGIN", "", "now, at once", armBegin},
-		{"END", "", "at the script's end, before aggregations are printed", armEnd},
+		{"kprobe", ":GLOB or :sym+offset", "before an instruction, by a kprobe of the guest", armKprobe, false},
+		{"kretprobe", ":GLOB", "when a function returns, by a kretprobe of the guest: ctx.retval, ctx.duration", armKretprobe, false},
+		{"function", ":GLOB", "at a function's entry, by a host hook: the guest is not patched and cannot tell", armFunction, true},
+		{"tracepoint", ":SYSTEM:EVENT, both globs", "a trace event: its fields are ctx's attributes", armTracepoint, true},
+		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU", armInterval, true},
+		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile, true},
+		{"insn", ":N", "whenever N more instructions have been executed", armInsn, true},
+		{"patch", "", "each write of a text patch: ctx.where, .old, .new, .kind", armPatch, true},
+		{"patch_seen", "", "a CPU sees a patch's bytes: until now it could see the old ones: ctx.cpu, .kind, .since, .window, .stale", armPatchSeen, true},
+		{"lost", "", "each record that a ring loses: ctx.cause, .cpu, .where", armLost, true},
+		{"panic", "", "the guest's panic(), before it does anything", armPanic, true},
+		{"BEGIN", "", "now, at once", armBegin, false},
+		{"END", "", "at the script's end, before aggregations are printed", armEnd, false},
 	}
 }
 
@@ -144,6 +145,26 @@ func (h *hook) attach() error {
 		err.Hint = "kinds are " + strings.Join(kindNames(), ", ")
 	}
 	return err
+}
+
+// rearm attaches the handlers of one machine to the copy that kernel.restore has put in its place. Guest probes have come along.
+func (e *Env) rearm(old, g *Guest) error {
+	for _, h := range e.hooks {
+		name, rest, _ := strings.Cut(h.spec, ":")
+		for _, k := range onKinds() {
+			if k.name != name || !k.host || !h.armed || h.g.shared != old.shared {
+				continue
+			}
+			c, sites := *h.c, h.sites
+			c.g = g
+			h.g, h.c = g, &c
+			err := k.arm(h, rest)
+			if h.sites = sites; err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func kindNames() (names []string) {

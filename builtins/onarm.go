@@ -67,7 +67,8 @@ func (h *hook) armProbes(rest string, ret bool) error {
 		}
 		return nil
 	})
-	h.undo = append(h.undo, func(post bool) error { return h.leave(k, added, post) })
+	g, c := h.g, h.c // those of now: kernel.restore may give the handler another machine
+	h.undo = append(h.undo, func(post bool) error { return h.leave(g, c, k, added, post) })
 	if err != nil {
 		return h.c.placeError(err, k, at)
 	}
@@ -152,7 +153,7 @@ func (p *spot) hit(hit *kprobe.Hit) {
 }
 
 // leave takes a handler off its places, and the probes of those that it leaves empty out.
-func (h *hook) leave(k *kprobe.Kprobes, places []*spot, post bool) error {
+func (h *hook) leave(g *Guest, c *call, k *kprobe.Kprobes, places []*spot, post bool) error {
 	var empty []*spot
 	for _, p := range places {
 		var left []*hook
@@ -163,7 +164,7 @@ func (h *hook) leave(k *kprobe.Kprobes, places []*spot, post bool) error {
 		}
 		if p.hooks = left; len(left) == 0 {
 			empty = append(empty, p)
-			delete(h.g.spots, spotKey{p.addr, p.ret != nil})
+			delete(g.spots, spotKey{p.addr, p.ret != nil})
 		}
 	}
 	remove := func() error {
@@ -180,14 +181,14 @@ func (h *hook) leave(k *kprobe.Kprobes, places []*spot, post bool) error {
 		}
 		return nil
 	}
-	if len(empty) == 0 || h.g.M.Dead() {
+	if len(empty) == 0 || g.M.Dead() {
 		return nil
 	}
 	if post {
-		h.g.M.Post(func(*kernel.VCPU) error { return remove() })
+		g.M.Post(func(*kernel.VCPU) error { return remove() })
 		return nil
 	}
-	return h.c.change("on "+h.spec, remove)
+	return c.change("on "+h.spec, remove)
 }
 
 // armFunction hooks the entries of functions: nothing is patched.
@@ -244,9 +245,10 @@ func armTracepoint(h *hook, rest string) error {
 		return h.unknown(rest, h.g.eventNames())
 	}
 	var removes []func() error
-	err := h.c.change("on "+h.spec, func() error {
+	g, c := h.g, h.c
+	err := c.change("on "+h.spec, func() error {
 		for _, ev := range events {
-			remove, err := h.g.T.Listen(ev, func(c *kernel.VCPU, d []byte) { h.fireMoment(c, h.g.eventMoment(ev.Format, c, d)) })
+			remove, err := g.T.Listen(ev, func(v *kernel.VCPU, d []byte) { h.fireMoment(v, g.eventMoment(ev.Format, v, d)) })
 			if err != nil {
 				return err
 			}
@@ -263,16 +265,16 @@ func armTracepoint(h *hook, rest string) error {
 			}
 			return nil
 		}
-		if h.g.M.Dead() {
+		if g.M.Dead() {
 			return nil
 		}
 		if post {
-			h.g.M.Post(func(*kernel.VCPU) error { return all() })
+			g.M.Post(func(*kernel.VCPU) error { return all() })
 			return nil
 		}
-		return h.c.change("on "+h.spec, all)
+		return c.change("on "+h.spec, all)
 	})
-	return h.c.fail(err, rest, nil)
+	return c.fail(err, rest, nil)
 }
 
 // eventMoment is the ctx of a trace event: the fields of its record by their names, decoded when the first is asked for.

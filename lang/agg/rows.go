@@ -235,10 +235,15 @@ func (s *Set) clearAll(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tu
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs); err != nil {
 		return nil, err
 	}
+	s.ClearAll()
+	return starlark.None, nil
+}
+
+// ClearAll empties all aggregations.
+func (s *Set) ClearAll() {
 	for _, a := range s.list {
 		a.clear()
 	}
-	return starlark.None, nil
 }
 
 // show prints a text without its last newline through the thread's print, which knows whether the thread is muted.
