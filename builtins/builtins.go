@@ -46,9 +46,10 @@ type Env struct {
 	guest   *Guest                         // the default machine; nil until first use
 	running atomic.Pointer[kernel.Machine] // what Ctrl-C stops
 	aggs    agg.Set
-	hooks   []*hook // of on(), in order
-	ends    []*hook // those of on("END")
-	listed  bool    // the dry run has shown what is armed
+	hooks   []*hook  // of on(), in order
+	ends    []*hook  // those of on("END")
+	probes  []*probe // of kprobe.attach and kprobe.ret, for reset
+	listed  bool     // the dry run has shown what is armed
 }
 
 // New makes an Env whose tables go into a lang.Host; Attach then ties the two.
@@ -69,6 +70,7 @@ func (e *Env) Tables() []lang.Table {
 	return []lang.Table{
 		{Title: "to begin with", Rows: []lang.Row{
 			{Name: "demo", Sig: "()", Doc: "Shows a first trace, statement by statement.", Fn: e.demo},
+			e.resetRow(),
 			{Name: "tour", Sig: "(chapter = 0)", Doc: "Shows what kscope can do, chapter by chapter, each on a fresh machine; without a number it lists the chapters.", Fn: e.tour,
 				Example: "tour()\ntour(2)"},
 			{Name: "sh", Sig: `(text, stdin = "", capture = False) -> int`, Fn: e.onGuest(runShell),

@@ -117,6 +117,7 @@ func kprobeAttach(c *call) (starlark.Value, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.g.env.attach(p)
 		return p, p.attachHost(c, before, behind)
 	}
 	if p.p.Pre, err = p.handler(c, "pre", pre); err != nil {
@@ -134,6 +135,7 @@ func kprobeAttach(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, c.placeError(err, k, at)
 	}
+	c.g.env.attach(p)
 	return p, nil
 }
 
@@ -182,6 +184,7 @@ func kprobeRet(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, c.placeError(err, k, at)
 	}
+	c.g.env.attach(p)
 	return p, nil
 }
 
@@ -250,6 +253,7 @@ type probe struct {
 
 	host   starlark.Callable // of a host probe: its handler
 	unhook func()            // nil: it is disabled
+	closed bool
 }
 
 var _ starlark.HasAttrs = (*probe)(nil)
@@ -286,6 +290,7 @@ func (p *probe) set(on bool) error {
 }
 
 func (p *probe) close() error {
+	p.closed = true
 	switch {
 	case p.host != nil:
 		return p.set(false)
@@ -314,6 +319,9 @@ func (p *probe) call(fn starlark.Callable, h *kprobe.Hit) starlark.Value {
 	g, ok := h.K.Owner.(*Guest) // the probed machine may be a fork of the one that the probe was made on
 	if !ok {
 		g = p.g
+	}
+	if p.closed {
+		return starlark.None // it goes, but its last run on another CPU was under way
 	}
 	t := g.env.host.Thread("kprobe " + p.where)
 	defer g.env.host.Drop(t)

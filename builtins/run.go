@@ -297,6 +297,9 @@ func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*proce
 		var le *lang.Error
 		if errors.As(err, &errno) && errno == kernel.ENOENT && errors.As(e, &le) {
 			le.Msg = fmt.Sprintf("%s: %s: no such program", c.name, prog)
+			if words := strings.Fields(prog); len(words) > 1 {
+				le.Hint = fmt.Sprintf("arguments are a list: %s(%q, %v); sh(%q) takes a line", c.name, words[0], lang.Strings(words[1:]), prog)
+			}
 		}
 		return nil, e
 	}

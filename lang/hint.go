@@ -24,6 +24,9 @@ func Near(x string, candidates []string) []string {
 		if d > limit && len(x) >= 3 && strings.HasPrefix(c, x) && len(c)-len(x) <= 8 {
 			d = limit // a name cut short
 		}
+		if d > limit && len(c) >= 4 && strings.HasPrefix(x, c) {
+			d = limit // a name spelt out: histogram for hist
+		}
 		if d <= limit {
 			near = append(near, scored{c, d})
 		}

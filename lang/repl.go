@@ -329,9 +329,14 @@ func (s *Session) question(x string) error {
 }
 
 func (s *Session) report(err error) {
-	if err != nil {
-		s.failed = true
-		s.Host.Report(s.Out, err)
+	if err == nil {
+		return
+	}
+	s.failed = true
+	s.Host.Report(s.Out, err)
+	var at *placed
+	if s.Tty && errors.As(err, &at) {
+		printHint(s.Out, "the handler is still there: .close() takes it off, reset() takes all off")
 	}
 }
 
