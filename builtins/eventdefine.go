@@ -180,3 +180,10 @@ func (g *Guest) undefine() error {
 	}
 	return nil
 }
+
+// eventOn is on() for the receiver.
+func eventOn(c *call) (starlark.Value, error) {
+	on := *c
+	on.args = append(starlark.Tuple{str("tracepoint:" + c.event.name)}, c.args...)
+	return onFn(&on)
+}

@@ -177,6 +177,8 @@ func singleEventMethods() []method {
 	return []method{
 		{name: "enable", sig: "()", doc: "Enables the event.", fn: eventFile("enable", "1")},
 		{name: "disable", sig: "()", doc: "Disables it.", fn: eventFile("enable", "0")},
+		{name: "on", sig: `(fn, when = None, limit = None, on_error = "stop") -> On`, fn: eventOn,
+			doc: "Calls fn(ctx) whenever the event happens, enabled or not: on(\"tracepoint:SYSTEM:NAME\", fn, …)."},
 		{name: "emit", sig: "(**fields)", doc: "Makes an event of event.define happen, here and now; a field that is not given is 0 or \"\".", fn: eventEmit},
 		{name: "remove", sig: "()", doc: "Takes an event of event.define out again.", fn: eventRemove},
 		{name: "filter", sig: "(text = \"\") -> string", fn: eventFilter,

@@ -61,6 +61,9 @@ func (r *record) own(name string, v starlark.Value) {
 func fieldValue(v event.Value) starlark.Value {
 	switch {
 	case v.Elems != nil:
+		if v.Field.Signed {
+			return list(v.Elems, func(x uint64) starlark.Value { return num(int64(x)) })
+		}
 		return list(v.Elems, unum[uint64])
 	case strings.HasPrefix(v.Field.Type, "char["), v.Field.DataLoc():
 		return str(v.Text)
