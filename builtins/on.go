@@ -141,7 +141,9 @@ func (h *hook) attach() error {
 		return nil
 	}
 	err := h.bad(name, 0, "unknown kind %q of spec", name)
-	if err.Hint = lang.DidYouMean(name, kindNames()); err.Hint == "" {
+	if err.Hint = lang.DidYouMean(name, kindNames()); rest == "" && len(h.g.M.Symbols().ByName(name)) > 0 {
+		err.Hint = fmt.Sprintf("did you mean \"kprobe:%s\", \"kretprobe:%s\" or \"function:%s\"?", name, name, name)
+	} else if err.Hint == "" {
 		err.Hint = "kinds are " + strings.Join(kindNames(), ", ")
 	}
 	return err

@@ -286,6 +286,10 @@ func show(w io.Writer, v starlark.Value) {
 		fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))
 		return
 	}
+	if x, ok := v.(interface{ Show() string }); ok { // a value that has more to show than its name
+		fmt.Fprintln(w, x.Show())
+		return
+	}
 	if list, ok := v.(*starlark.List); ok && ofObjects(list) {
 		fmt.Fprintln(w, "[")
 		for i := range list.Len() {

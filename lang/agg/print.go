@@ -26,6 +26,21 @@ type options struct {
 // styles are the ways to print.
 var styles = []string{"bpftrace", "linux", "bcc", "json"}
 
+// shown is how many keys a session shows of an aggregation whose value is typed.
+const shown = 40
+
+// Show is what a session shows for an aggregation: its contents, those of the greatest weights when they are many.
+func (a *Agg) Show() string {
+	text, err := a.render(options{div: 1, sort: byValue, top: min(shown, len(a.keys))})
+	if err != nil || len(a.keys) == 0 {
+		return a.String()
+	}
+	if more := len(a.keys) - shown; more > 0 {
+		text += fmt.Sprintf("... and %d keys more\n", more)
+	}
+	return strings.TrimRight(text, "\n")
+}
+
 // render is the text of an aggregation.
 func (a *Agg) render(o options) (string, error) {
 	if o.div > 1 {
