@@ -74,10 +74,18 @@ const (
 	rethookSym = "arch_rethook_trampoline"
 )
 
+// noReturn takes no kretprobe: it switches the current task, to whose list an instance belongs, but not the stack. It is the one
+// row of kretprobe_blacklist (arch/x86/kernel/kprobes/core.c).
+const noReturn = "__switch_to"
+
 // RegisterRet puts a kretprobe at r.Probe.Addr, disabled.
 func (k *Kprobes) RegisterRet(r *Ret) error {
-	if _, off := k.m.Symbols().At(r.Probe.Addr); off != 0 {
+	sym, off := k.m.Symbols().At(r.Probe.Addr)
+	if off != 0 {
 		return &PlaceError{r.Probe.Addr, "a kretprobe is at a function's entry", kernel.EINVAL}
+	}
+	if sym.Name == noReturn {
+		return &PlaceError{r.Probe.Addr, "it returns as another task than it was called by", kernel.EINVAL}
 	}
 	if r.MaxActive <= 0 {
 		r.MaxActive = max(minActive, 2*k.m.NumCPU())
