@@ -230,7 +230,7 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 }
 
 // runSlice executes v until end or limit. After a gate that asked for no stop and returned to shadow text, the interrupts are not
-// looked at again: nothing but a post, which asks for a stop, can have changed them, and none is taken in shadow text.
+// looked at again while none is due: nothing but a post, which asks for a stop, can have changed them.
 func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
 	gated, due := false, never
 	// A handler's stop waits until the CPU has left shadow text: whoever looks finds it in code of the guest.
@@ -265,7 +265,7 @@ func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
 		v.seen = v.CPU.Insns
 		if gated = exit == x86.ExitGate; gated {
 			m.gate(v)
-			gated = !v.CPU.StopRequested() && v.CPU.InShadow()
+			gated = !v.CPU.StopRequested() && v.CPU.InShadow() && v.Now() < due
 		} else if !m.handle(v, exit) {
 			break
 		}
