@@ -99,12 +99,12 @@ func TestModuleRelocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = f.simplify(base, unknown)
+	_, _, err = f.simplify(base, false, unknown)
 	var refusal *modError
 	if !errors.As(err, &refusal) || refusal.err != ENOENT || len(refusal.lines) < 10 || !strings.HasPrefix(refusal.lines[0], kernWarn+"kscope_test: Unknown symbol ") {
 		t.Errorf("unknown symbols: %v", err)
 	}
-	values, _, err := f.simplify(base, far)
+	values, _, err := f.simplify(base, false, far)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func whole(raw []byte) error {
 		return err
 	}
 	base := modBases{moduleBase, moduleBase + f.core.size}
-	values, _, err := f.simplify(base, func(name string) (uint64, *Module, error) { return kernelText, nil, nil })
+	values, _, err := f.simplify(base, false, func(name string) (uint64, *Module, error) { return kernelText, nil, nil })
 	if err != nil {
 		return err
 	}

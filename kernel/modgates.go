@@ -118,15 +118,16 @@ func (m *Machine) writeAll(v *VCPU, writes []modWrite) error {
 	return nil
 }
 
-// gateSimplify: long module_simplify_symbols(u64 id, u64 gplok).
+// gateSimplify: long module_simplify_symbols(u64 id, u64 flags): 1 the module may use what is exported to GPL modules, 2 it
+// has waited long enough for others that are in their init.
 func (m *Machine) gateSimplify(v *VCPU) (uint64, error) {
 	mod, err := m.argModule(v)
 	if err != nil {
 		return 0, err
 	}
 	kernel := m.kernelExports()
-	mod.gpl = v.Arg(1) != 0
-	values, uses, err := mod.file.simplify(mod.bases, func(name string) (uint64, *Module, error) {
+	mod.gpl = v.Arg(1)&1 != 0
+	values, uses, err := mod.file.simplify(mod.bases, v.Arg(1)&2 != 0, func(name string) (uint64, *Module, error) {
 		v.ChargeWork(costModSymbol)
 		return m.resolve(kernel, mod, name)
 	})
@@ -166,7 +167,7 @@ func (m *Machine) resolve(kernel map[string]export, who *Module, name string) (u
 	case !ok || e.gpl && !who.gpl:
 		return 0, nil, ENOENT
 	case owner != nil && owner.State == ModuleLoading:
-		return 0, nil, EBUSY
+		return 0, owner, EBUSY
 	case owner != nil && owner.State != ModuleLive:
 		return 0, nil, ENOENT
 	}

@@ -16,11 +16,11 @@ type modWrite struct {
 }
 
 // resolver finds a symbol that modules may use: its value, and whose it is (nil: the kernel's). EBUSY: the owner is still
-// in its init.
+// in its init (then the owner is given, too).
 type resolver func(name string) (value uint64, owner *Module, err error)
 
 // simplify is simplify_symbols: each symbol's value, and the modules that are now used. All unknown symbols are named.
-func (f *modFile) simplify(b modBases, resolve resolver) (values []uint64, uses []*Module, err error) {
+func (f *modFile) simplify(b modBases, giveUp bool, resolve resolver) (values []uint64, uses []*Module, err error) {
 	values = make([]uint64, len(f.syms))
 	var bad *modError
 	fail := func(errno Errno, level, format string, args ...any) {
@@ -45,8 +45,11 @@ func (f *modFile) simplify(b modBases, resolve resolver) (values []uint64, uses 
 				if owner != nil {
 					uses = append(uses, owner)
 				}
-			case e == EBUSY:
+			case e == EBUSY && !giveUp:
 				return nil, nil, &modError{err: EBUSY}
+			case e == EBUSY:
+				fail(EBUSY, kernWarn, "%s: gave up waiting for init of module %s.", f.name, owner.Name)
+				fail(EBUSY, kernWarn, "%s: Unknown symbol %s (err %d)", f.name, s.name, -int(EBUSY))
 			case elf.ST_BIND(s.Info) == elf.STB_WEAK && e == ENOENT:
 			default:
 				fail(ENOENT, kernWarn, "%s: Unknown symbol %s (err %d)", f.name, s.name, -int(ENOENT))

@@ -75,7 +75,10 @@ void bio_advance(struct bio *bio, unsigned int nbytes)
 
 noinline void bio_endio(struct bio *bio)
 {
-	trace_block_bio_complete(bio->bi_bdev->bd_queue, bio);
+	if (bio->bi_flags & BIO_TRACE_COMPLETION) {
+		trace_block_bio_complete(bio->bi_bdev->bd_queue, bio);
+		bio->bi_flags &= ~BIO_TRACE_COMPLETION;
+	}
 	if (bio->bi_end_io)
 		(*bio->bi_end_io)(bio);
 }

@@ -25,7 +25,10 @@ static noinline void __submit_bio(struct bio *bio)
 noinline void submit_bio_noacct_nocheck(struct bio *bio);
 noinline void submit_bio_noacct_nocheck(struct bio *bio)
 {
-	trace_block_bio_queue(bio);
+	if (!(bio->bi_flags & BIO_TRACE_COMPLETION)) {
+		trace_block_bio_queue(bio);
+		bio->bi_flags |= BIO_TRACE_COMPLETION;
+	}
 	__submit_bio(bio);
 }
 

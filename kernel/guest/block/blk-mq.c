@@ -284,6 +284,7 @@ noinline bool blk_update_request(struct request *req, blk_status_t error, unsign
 
 		req->bio = bio->bi_next;
 		bio->bi_next = NULL;
+		bio->bi_flags &= ~BIO_TRACE_COMPLETION;	/* told above, by its request */
 		req_bio_endio(bio, bio->bi_iter.bi_size, error);
 	}
 	req->__data_len = 0;

@@ -125,8 +125,8 @@ static void i_callback(struct rcu_head *head)
 
 	if (S_ISLNK(inode->i_mode))
 		kfree(inode->i_link);
-	if (inode->i_sb->s_op->free_inode)
-		inode->i_sb->s_op->free_inode(inode);
+	if (inode->free_inode)
+		inode->free_inode(inode);
 	else
 		kmem_cache_free(inode_cachep, inode);
 }
@@ -134,6 +134,7 @@ static void i_callback(struct rcu_head *head)
 static noinline void destroy_inode(struct inode *inode)
 {
 	locks_free_lock_context(inode);
+	inode->free_inode = inode->i_sb->s_op->free_inode;	/* the super block may be gone by then */
 	call_rcu(&inode->i_rcu, i_callback);
 }
 

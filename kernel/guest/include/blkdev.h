@@ -67,6 +67,7 @@ struct bio {
 	struct block_device *bi_bdev;
 	blk_opf_t bi_opf;
 	blk_status_t bi_status;
+	unsigned short bi_flags;
 	struct bvec_iter bi_iter;
 	bio_end_io_t *bi_end_io;
 	void *bi_private;
@@ -74,6 +75,7 @@ struct bio {
 	struct bio_vec bi_io_vec[];
 };
 
+#define BIO_TRACE_COMPLETION	1	/* no request will tell of its end */
 #define bio_op(bio)		((bio)->bi_opf & REQ_OP_MASK)
 #define bio_end_sector(bio)	((bio)->bi_iter.bi_sector + ((bio)->bi_iter.bi_size >> SECTOR_SHIFT))
 #define bio_for_each_segment_all(bv, bio, i)	for (i = 0; i < (bio)->bi_vcnt && (bv = &(bio)->bi_io_vec[i], true); i++)

@@ -162,7 +162,10 @@ struct inode {
 		char *i_link;
 		unsigned int i_dir_seq;
 	};
-	void *i_private;
+	union {
+		void *i_private;
+		void (*free_inode)(struct inode *);	/* at its end */
+	};
 };
 
 struct file {

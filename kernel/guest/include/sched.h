@@ -199,6 +199,7 @@ struct task_struct {
 	void *nameidata;
 	u64 clock_floor;			/* no CPU may run this task before this time; see sched_clock_sync() */
 	int pagefault_disabled;
+	struct { u64 wait_start, wait_sum, sleep_start, sum_sleep_runtime, block_start, sum_block_runtime; } stats;	/* sched/stats.c */
 	struct blk_plug *plug;			/* requests that it holds back */
 	void *journal_info;			/* ext4: how deep in operations it is */
 	const char *wchan_why;			/* what it waits for, for the deadlock report */

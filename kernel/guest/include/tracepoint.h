@@ -55,8 +55,10 @@ l_yes:
 	void __traceiter_##event(proto);					\
 	static __always_inline void trace_##event(proto)			\
 	{									\
-		if (tracepoint_enabled(&__tracepoint_##event))			\
+		if (tracepoint_enabled(&__tracepoint_##event)) {		\
 			__traceiter_##event(args);				\
+			barrier();	/* no jump there: the caller stays on the stack */	\
+		}								\
 	}
 
 DECLARE_TRACE(sched_switch, PARAMS(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state),

@@ -12,6 +12,7 @@
  * end, there are no rescuers, no NUMA and no attributes.
  */
 #include "workqueue_internal.h"
+#include "tracepoint.h"
 
 DEFINE_PER_CPU(struct worker_pool, cpu_worker_pools[NR_STD_WORKER_POOLS]);
 struct worker_pool unbound_pool;
@@ -170,6 +171,7 @@ static noinline void pwq_activate_inactive_work(struct work_struct *work)
 {
 	struct pool_workqueue *pwq = get_work_pwq(work);
 
+	trace_workqueue_activate_work(work);
 	move_linked_works(work, &pwq->inactive_works, &pwq->pool->worklist);
 	work->data &= ~(unsigned long)WORK_STRUCT_INACTIVE;
 	pwq->nr_active++;
@@ -232,8 +234,10 @@ noinline void __queue_work(int cpu, struct workqueue_struct *wq, struct work_str
 	} else {
 		raw_spin_lock(&pwq->pool->lock);
 	}
+	trace_workqueue_queue_work(cpu, wq->name, pwq->pool->cpu, work);
 	pwq->nr_in_flight[pwq->work_color]++;
 	if (likely(pwq->nr_active < pwq->max_active)) {
+		trace_workqueue_activate_work(work);
 		pwq->nr_active++;
 		insert_work(pwq, work, &pwq->pool->worklist, 0);
 	} else {
@@ -367,7 +371,9 @@ static noinline void process_one_work(struct worker *worker, struct work_struct 
 	/* From here on it may be queued anew, or freed by its own function. */
 	smp_store_release(&work->data, (unsigned long)pool);
 	raw_spin_unlock_irq(&pool->lock);
+	trace_workqueue_execute_start(work);
 	worker->current_func(work);
+	trace_workqueue_execute_end(work, (void *)worker->current_func);
 	if (unlikely(in_atomic()))
 		pr_err("BUG: workqueue leaked lock or atomic: %s/0x%08x/%d\n", current->comm, preempt_count(), current->pid);
 	cond_resched();

@@ -119,8 +119,8 @@ struct ext4_map_blocks {
 	ext4_lblk_t m_lblk;
 	unsigned int m_len, m_flags;
 };
-#define EXT4_MAP_NEW		1
-#define EXT4_MAP_MAPPED		2
+#define EXT4_MAP_NEW		0x20
+#define EXT4_MAP_MAPPED		0x10
 #define EXT4_GET_BLOCKS_CREATE	1
 #define EXT4_GET_BLOCKS_DELALLOC_RESERVE 4
 #define EXT4_FREE_BLOCKS_METADATA 1

@@ -320,12 +320,12 @@ static int use_owners(struct module *mod)
 	return err;
 }
 
-static long resolve_symbols(struct module *mod)
+static long resolve_symbols(struct module *mod, bool give_up)
 {
 	long err;
 
 	mutex_lock(&module_mutex);
-	err = module_simplify_symbols(mod->id, !test_bit(TAINT_PROPRIETARY_MODULE, &mod->taints));
+	err = module_simplify_symbols(mod->id, (test_bit(TAINT_PROPRIETARY_MODULE, &mod->taints) ? 0 : 1) | (give_up ? 2 : 0));
 	if (!err)
 		err = use_owners(mod);
 	mutex_unlock(&module_mutex);
@@ -335,9 +335,10 @@ static long resolve_symbols(struct module *mod)
 /* A symbol of a module that is still in its init is waited for (resolve_symbol_wait). */
 static noinline int simplify_symbols(struct module *mod)
 {
-	long err = 0;
+	long err = 0, left = 30 * HZ;
 
-	if (wait_event_interruptible(module_wq, (err = resolve_symbols(mod)) != -EBUSY))
+	if (___wait_event(module_wq, (err = resolve_symbols(mod, !left)) != -EBUSY || !left, TASK_INTERRUPTIBLE, 0, 0,
+			  left = schedule_timeout(left)))
 		err = -EINTR;
 	module_log();
 	return err;

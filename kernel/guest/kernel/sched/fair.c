@@ -189,6 +189,22 @@ static noinline void update_load_avg(struct cfs_rq *cfs_rq, struct sched_entity 
 	}
 }
 
+static noinline void update_stats_enqueue_fair(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
+{
+	if (se != cfs_rq->curr)
+		__update_stats_wait_start(rq_of(cfs_rq), task_of(se));
+	if (flags & ENQUEUE_WAKEUP)
+		__update_stats_enqueue_sleeper(rq_of(cfs_rq), task_of(se));
+}
+
+static noinline void update_stats_dequeue_fair(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
+{
+	if (se != cfs_rq->curr)
+		__update_stats_wait_end(rq_of(cfs_rq), task_of(se));
+	if (flags & DEQUEUE_SLEEP)
+		__update_stats_dequeue_sleep(rq_of(cfs_rq), task_of(se));
+}
+
 static noinline void enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *se, int flags)
 {
 	bool renorm = !(flags & ENQUEUE_WAKEUP) || (flags & ENQUEUE_MIGRATED);
@@ -205,6 +221,8 @@ static noinline void enqueue_entity(struct cfs_rq *cfs_rq, struct sched_entity *
 	cfs_rq->nr_running++;
 	if (flags & ENQUEUE_WAKEUP)
 		place_entity(cfs_rq, se, 0);
+	if (schedstat_enabled())
+		update_stats_enqueue_fair(cfs_rq, se, flags);
 	if (!curr)
 		__enqueue_entity(cfs_rq, se);
 	se->on_rq = 1;
@@ -224,6 +242,8 @@ static noinline void dequeue_entity(struct cfs_rq *cfs_rq, struct sched_entity *
 {
 	update_curr(cfs_rq);
 	update_load_avg(cfs_rq, se, false);
+	if (schedstat_enabled())
+		update_stats_dequeue_fair(cfs_rq, se, flags);
 	clear_buddies(cfs_rq, se);
 	if (se != cfs_rq->curr)
 		__dequeue_entity(cfs_rq, se);
@@ -258,6 +278,8 @@ static noinline void set_next_entity(struct cfs_rq *cfs_rq, struct sched_entity 
 {
 	clear_buddies(cfs_rq, se);
 	if (se->on_rq) {
+		if (schedstat_enabled())
+			__update_stats_wait_end(rq_of(cfs_rq), task_of(se));
 		__dequeue_entity(cfs_rq, se);
 		update_load_avg(cfs_rq, se, false);
 	}
@@ -307,6 +329,8 @@ static noinline void put_prev_entity(struct cfs_rq *cfs_rq, struct sched_entity 
 {
 	if (prev->on_rq) {
 		update_curr(cfs_rq);
+		if (schedstat_enabled())
+			__update_stats_wait_start(rq_of(cfs_rq), container_of(prev, struct task_struct, se));
 		__enqueue_entity(cfs_rq, prev);
 		update_load_avg(cfs_rq, prev, false);
 	}

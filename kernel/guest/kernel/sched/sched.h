@@ -170,3 +170,11 @@ static __always_inline void clock_floor_now(struct task_struct *p)
 	if (now > p->clock_floor)
 		p->clock_floor = now;
 }
+
+/* kernel/sched/stats.c */
+extern int sched_schedstats;
+#define schedstat_enabled()	unlikely(sched_schedstats)
+void __update_stats_wait_start(struct rq *rq, struct task_struct *p);
+void __update_stats_wait_end(struct rq *rq, struct task_struct *p);
+void __update_stats_enqueue_sleeper(struct rq *rq, struct task_struct *p);
+void __update_stats_dequeue_sleep(struct rq *rq, struct task_struct *p);
