@@ -79,7 +79,7 @@ func (m *Machine) ticked(v *VCPU, u Until) bool {
 	if t > now {
 		return false
 	}
-	m.idleUntil(t)
+	was := m.waitUntil(t)
 	for _, k := range m.ticks.list {
 		if k.insns || k.due > t {
 			continue
@@ -93,8 +93,30 @@ func (m *Machine) ticked(v *VCPU, u Until) bool {
 			}
 		}
 	}
+	if m.stopWhy == nil {
+		for _, w := range was { // the clocks of waiting CPUs stand still, as they would without
+			w.c.off = w.off
+		}
+	}
 	m.ticks.plan()
 	return true
+}
+
+// waiting is a halted CPU's clock.
+type waiting struct {
+	c   *VCPU
+	off int64
+}
+
+// waitUntil moves the clocks of halted CPUs to t for the calls, and says what they were.
+func (m *Machine) waitUntil(t uint64) (was []waiting) {
+	for _, c := range m.cpus {
+		if c.state == cpuHalted && c.Now() < t {
+			was = append(was, waiting{c, c.off})
+		}
+	}
+	m.idleUntil(t)
+	return was
 }
 
 // tickedInsns calls what is due by the count of instructions, on v.
