@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -68,6 +69,15 @@ func TestCompletion(t *testing.T) {
 		all := "\n" + strings.Join(got, "\n") + "\n"
 		if !strings.Contains(all, "\n"+c.want+"\n") || strings.Contains(all, "\n"+c.not+"\n") {
 			t.Errorf("%s: %.300q", c.before, got)
+		}
+	}
+}
+
+// An expression without a machine: the budget of `kscope -e '1+1'` is 30 ms, the process's start included.
+func BenchmarkExpression(b *testing.B) {
+	for b.Loop() {
+		if status := run([]string{"-e", "1+1"}, os.Stdin, io.Discard, io.Discard); status != 0 {
+			b.Fatal(status)
 		}
 	}
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
 	"kscope/builtins"
 	"kscope/kernel"
+	"kscope/lang"
 )
 
 // Every example of the reference does what it says: it fails where it says so and nowhere else; and each stands at a row.
@@ -31,6 +33,10 @@ func TestExamples(t *testing.T) {
 	t.Logf("%d rows have examples", with)
 	if len(without) > 0 {
 		t.Errorf("without an example (lang.Row.Example, or the table of builtins/examples.go): %s", strings.Join(without, " "))
+	}
+	kept, err := os.ReadFile("REFERENCE.md")
+	if err != nil || !lang.SameStructure(string(kept), text.String()) {
+		t.Errorf("REFERENCE.md is stale: go run . doc > REFERENCE.md (%v)\n%s", err, lang.Diff(string(kept), text.String()))
 	}
 	page := markdownHTML(text.String())
 	for _, want := range []string{"<h2 id=\"tracer-ftrace\">", "&gt;&gt;&gt; tracer.filters()", "</body></html>", "<td>ipiDelay</td>"} {

@@ -77,6 +77,9 @@ func (u *Update) Set(text string) error {
 // code, and the blanks that pad them.
 var numbers = regexp.MustCompile(`0x[0-9a-f]+|\b[0-9a-f]{2}\b|\b[0-9a-f]*[0-9][0-9a-f]*(\.[0-9]+)?`)
 
+// SameStructure tells whether two texts differ in numbers only, as another image changes them.
+func SameStructure(a, b string) bool { return sameStructure(a, b) }
+
 // sameStructure tells whether two outputs differ in numbers only.
 func sameStructure(a, b string) bool {
 	plain := func(s string) string { return strings.Join(strings.Fields(numbers.ReplaceAllString(s, " # ")), " ") }
