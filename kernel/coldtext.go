@@ -34,6 +34,8 @@ type cold struct {
 	pieces []Cold
 	at     map[uint64]*Cold // by start
 	ranges [][2]uint64      // merged, in order
+	base   uint64           // of lines, the first range's begin rounded down
+	lines  []uint64         // a bit for each 64 bytes of text that a range touches: has asks it on the way of every gate and block
 }
 
 func newCold(pieces []Cold) *cold {
@@ -51,12 +53,28 @@ func newCold(pieces []Cold) *cold {
 			c.ranges = append(c.ranges, r)
 		}
 	}
+	if len(c.ranges) > 0 {
+		c.base = c.ranges[0][0] &^ (coldLine - 1)
+		last := (c.ranges[len(c.ranges)-1][1] - c.base) / coldLine
+		c.lines = make([]uint64, last/64+1)
+		for _, r := range c.ranges {
+			for at := (r[0] - c.base) / coldLine; at <= (r[1]-1-c.base)/coldLine; at++ {
+				c.lines[at/64] |= 1 << (at % 64)
+			}
+		}
+	}
 	return c
 }
 
+const coldLine = 64
+
 // has says whether va is in cold text.
 func (c *cold) has(va uint64) bool {
-	if c == nil || len(c.ranges) == 0 || va < c.ranges[0][0] || va >= c.ranges[len(c.ranges)-1][1] {
+	if c == nil {
+		return false
+	}
+	line := (va - c.base) / coldLine
+	if line/64 >= uint64(len(c.lines)) || c.lines[line/64]>>(line%64)&1 == 0 {
 		return false
 	}
 	i, ok := slices.BinarySearchFunc(c.ranges, va, func(r [2]uint64, va uint64) int { return cmp.Compare(r[0], va) })
