@@ -1,8 +1,9 @@
-// Package builtins is kscope's Starlark surface: the modules kernel, tracer and fs, demo(), and the only conversion between
-// Go and Starlark values.
+// Package builtins is kscope's Starlark surface: the modules kernel, tracer, kprobe, event, awk, fs ..., the function on, and
+// the only conversion between Go and Starlark values. Module agg is kscope/lang/agg, which knows no kernels.
 //
 // Main types: Env (the default machine of one script or session and its rows), Guest (a booted machine with its user programs
-// and its tracer), call (one call of a method), record and object (values).
+// and its tracer), call (one call of a method), record and object (values), hook (a handler of on), probeCtx and moment (what
+// handlers see).
 //
 // How a call goes:
 //
@@ -10,7 +11,9 @@
 //     default machine, and the method `run` of the value Machine. The row has the documentation too.
 //  2. The module's function takes the default machine, which boots now if nothing has used it before (Env.current).
 //  3. The method unpacks its arguments, acts on the guest through the packages below, and converts the result.
-//  4. An error of the guest becomes a lang.Error: the errno's text and name, what to point at, and a hint from the names that
+//  4. A handler is called at the instruction where its event happens (on.go: the table of specs; onarm.go: how each is armed),
+//     in a thread of its own with a budget for each call. It may not drive the machine that it is called by.
+//  5. An error of the guest becomes a lang.Error: the errno's text and name, what to point at, and a hint from the names that
 //     exist (errors.go).
 //
 // Ownership: everything belongs to the goroutine that runs Starlark, except Env.Interrupt, which may be called from any.

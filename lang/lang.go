@@ -5,7 +5,8 @@
 // the same rows.
 //
 // Main types: Host (one run of a script or one session: environment, loaded modules, threads, budget), Row and Module (the
-// tables), Error (a user's error with a hint and the text to point at), REPL, Golden.
+// tables), Handler (a function that modules call back), Error (a user's error with a hint and the text to point at), Session,
+// Goldens, Output (what scripts print, as JSON).
 //
 // A script runs like this:
 //
@@ -13,7 +14,8 @@
 //  2. Host.Run parses, resolves and initialises the file in a thread of the host; load() runs other files in the same
 //     thread, each once, so that prints, step budget and cancellation hold for them too.
 //  3. When the file defines main(), it is called next; the globals are not frozen, so handlers may write to them.
-//  4. Host.Close runs what was registered with OnClose, newest first: what a script made vanishes with it.
+//  4. Host.Close runs the work of OnEnd in order, unless the script failed (handlers of END, aggregations), then what was
+//     registered with OnClose, newest first: what a script made vanishes with it.
 //  5. Host.Report prints an error with its positions, source line, caret and hint, and gives the exit status.
 //
 // Ownership: one goroutine runs Starlark at a time. Threads of user programs are coroutines of that goroutine. Only
@@ -44,7 +46,7 @@ const (
 	ExitUsage  = 2 // a wrong command line
 	ExitAssert = 3 // an assertion or a golden failed
 	ExitPanic  = 4 // the guest kernel panicked
-	ExitLimit  = 5 // --max-insns or --max-steps was reached
+	ExitLimit  = 5 // --max-insns, --max-steps or --max-memory was reached
 )
 
 // Config is what a Host is made of.
