@@ -97,10 +97,19 @@ func (s *Sites) enter(h *Hash, text string) bool {
 		}
 		return found
 	}
-	for i := range s.recs {
+	check := func(i int) {
 		if p.match(s.recs[i].Name) {
 			put(s.recs[i].IP)
 		}
+	}
+	if s.names != nil && s.names.candidates(&p, check) {
+		return found
+	}
+	for i := range s.recs {
+		check(i)
+	}
+	if s.scans++; s.scans == indexAfter {
+		s.names = newNameIndex(s.recs)
 	}
 	return found
 }

@@ -62,7 +62,7 @@ func (s *Sites) addModule(mod *kernel.Module) {
 	if n := len(recs) - len(s.recs); n > 0 {
 		s.modules = append(slices.Clone(s.modules), moduleSites{mod.Name, n})
 	}
-	s.recs = recs
+	s.setRecs(recs)
 	s.recount()
 }
 
@@ -133,7 +133,7 @@ func (t *Tracer) dropSites(a kernel.ModuleArea) {
 	if gone == nil {
 		return
 	}
-	s.recs = recs
+	s.setRecs(recs)
 	hashes := []*Hash{t.ops.Filter, t.ops.Notrace, t.graph.function, t.graph.notrace, t.stack.ops.Filter}
 	for _, o := range s.ops {
 		hashes = append(hashes, o.Filter, o.Notrace)

@@ -51,6 +51,9 @@ type Sites struct {
 	visits  uint64 // calls of sites so far
 	enabled bool   // /proc/sys/kernel/ftrace_enabled
 
+	names *nameIndex // of recs; nil: not worth it yet. setRecs drops it
+	scans int        // of all names since then
+
 	modules      []moduleSites
 	allocated    int // sites found at boot, those of .init.text too
 	pages, group int
@@ -102,6 +105,9 @@ func (s *Sites) ForkOf(o *Ops) *Ops {
 	return n
 }
 
+// setRecs replaces the records.
+func (s *Sites) setRecs(recs []Record) { s.recs, s.names, s.scans = recs, nil, 0 }
+
 // Records lists all sites by address.
 func (s *Sites) Records() []Record { return s.recs }
 
@@ -151,7 +157,7 @@ func (s *Sites) processLocs() (int, error) {
 			return 0, fmt.Errorf("site %#x is listed twice: %w", recs[i].IP, kernel.EINVAL)
 		}
 	}
-	s.recs = recs
+	s.setRecs(recs)
 	s.allocated = len(table) / 8
 	s.countPages(s.allocated)
 	return s.allocated, nil
