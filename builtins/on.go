@@ -49,7 +49,8 @@ func (e *Env) onRows() []lang.Row {
 	for _, k := range onKinds() {
 		doc += fmt.Sprintf("  %-12s%-26s %s\n", k.name, k.form, k.doc)
 	}
-	doc += "when(ctx) must be true for a call to count; after limit calls the handler detaches itself. An error of fn stops the run,\n" +
+	doc += "when(ctx) must be true for a call to count; of trace events when may be a filter: 'prev_pid == 0 && next_comm ~ \"k*\"'. After limit\n" +
+		"calls the handler detaches itself. An error of fn stops the run,\n" +
 		"or with on_error = \"detach\" ends the handler, with \"count\" is only counted. At one place handlers run in the order of on()."
 	rows := []lang.Row{{
 		Name: "on", Sig: `(spec, fn, when = None, limit = None, on_error = "stop") -> On`, Fn: e.onGuest(onFn), Doc: doc,
@@ -69,6 +70,7 @@ type hook struct {
 	fn, when *lang.Handler
 	limit    uint64
 	onError  string
+	filter   string // of trace events: what when says in the language of their filter files
 	armed    bool
 	calls    uint64
 	errors   uint64
@@ -106,7 +108,13 @@ func onFn(c *call) (starlark.Value, error) {
 	if err := c.choice("on_error", h.onError, "stop", "detach", "count"); err != nil {
 		return nil, err
 	}
-	if when != nil && when != starlark.None {
+	if filter, ok := starlark.AsString(when); ok && when != nil {
+		if h.filter = filter; !strings.HasPrefix(spec, "tracepoint:") {
+			e := c.errorf("when = %s: a filter is for trace events", when)
+			e.At, e.Hint = "when", "other specs take a function of ctx"
+			return nil, e
+		}
+	} else if when != nil && when != starlark.None {
 		w, err := c.callback("when", when)
 		if err != nil {
 			return nil, err

@@ -238,17 +238,27 @@ func armTracepoint(h *hook, rest string) error {
 	for _, ev := range h.g.T.TraceEvents() {
 		if kernel.Glob(rest, ev.Key()) {
 			events = append(events, ev)
-			h.sites = append(h.sites, ev.Key())
 		}
 	}
 	if len(events) == 0 {
 		return h.unknown(rest, h.g.eventNames())
 	}
+	events, passes, err := h.filtered(events)
+	if err != nil {
+		return err
+	}
+	for _, ev := range events {
+		h.sites = append(h.sites, ev.Key())
+	}
 	var removes []func() error
 	g, c := h.g, h.c
-	err := c.change("on "+h.spec, func() error {
-		for _, ev := range events {
-			remove, err := g.T.Listen(ev, func(v *kernel.VCPU, d []byte) { h.fireMoment(v, g.eventMoment(ev.Format, v, d)) })
+	err = c.change("on "+h.spec, func() error {
+		for i, ev := range events {
+			remove, err := g.T.Listen(ev, func(v *kernel.VCPU, d []byte) {
+				if passes == nil || passes[i](v, d) {
+					h.fireMoment(v, g.eventMoment(ev.Format, v, d))
+				}
+			})
 			if err != nil {
 				return err
 			}
@@ -275,6 +285,31 @@ func armTracepoint(h *hook, rest string) error {
 		return c.change("on "+h.spec, all)
 	})
 	return c.fail(err, rest, nil)
+}
+
+// filtered compiles the handler's filter for events. As with the filter of a system, events that lack a field of it are left out,
+// unless none is left. passes is nil without a filter.
+func (h *hook) filtered(events []*ftrace.TraceEvent) (fit []*ftrace.TraceEvent, passes []func(c *kernel.VCPU, d []byte) bool, err error) {
+	if h.filter == "" {
+		return events, nil, nil
+	}
+	var first *event.FilterError
+	for _, ev := range events {
+		pass, bad := h.g.T.EventFilter(ev, h.filter)
+		if bad != nil {
+			if first == nil {
+				first = bad
+			}
+			continue
+		}
+		fit, passes = append(fit, ev), append(passes, pass)
+	}
+	if len(fit) == 0 {
+		e := h.c.errorf("%s: when is no filter of it:\n%s", h.spec, strings.TrimRight(first.Report(h.filter), "\n"))
+		e.At, e.Off, e.Code = h.filter, min(first.Pos, len(h.filter)), "EINVAL"
+		return nil, nil, e
+	}
+	return fit, passes, nil
 }
 
 // eventMoment is the ctx of a trace event: the fields of its record by their names, decoded when the first is asked for.

@@ -92,3 +92,13 @@ func (t *Tracer) RecordText(d []byte) string {
 	t.events.Line(&p.Printer, d)
 	return strings.TrimSuffix(string(p.Buf), "\n")
 }
+
+// EventFilter compiles a filter for listeners of an event: whether a record of it, of the task that runs on c, passes.
+func (t *Tracer) EventFilter(ev *TraceEvent, text string) (func(c *kernel.VCPU, d []byte) bool, *event.FilterError) {
+	f, err := event.ParseFilter(ev.Format, text, t.filterEnv())
+	if err != nil {
+		return nil, err
+	}
+	u := &eventUse{t: t, ev: ev, filter: f}
+	return func(c *kernel.VCPU, d []byte) bool { return u.passes(c, d, c.CurrentAddr()) }, nil
+}
