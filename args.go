@@ -12,6 +12,7 @@ import (
 
 	"kscope/ftrace"
 	"kscope/kernel"
+	"kscope/kernel/user"
 	"kscope/kprobe"
 	"kscope/lang"
 )
@@ -22,6 +23,7 @@ type options struct {
 	files     []string // the script, the goldens' directories, or the file of -i
 	args      []string // the script's own, behind --
 	machine   kernel.Config
+	modules   []user.File // that come with the image of --image
 	maxSteps  uint64
 	maxMemory uint64
 	eval      string
@@ -47,7 +49,7 @@ var commands = [...]struct{ name, args, doc string }{
 	{"run", "f.star|f.sh [-- args]", "run a script, then its main(); or in the guest's shell"},
 	{"sh", "[-c text | file] [arg...]", "the guest's shell: a script, or a session"},
 	{"test", "[flags] dir", "run the goldens: x.star, x.sh or x.in with x.out, and x.txtar"},
-	{"image", "export FILE", "write the guest image, for --image: FILE.gz compressed"},
+	{"image", "export FILE", "write the guest's kernel and modules, for --image"},
 	{"list", "['kprobe:vfs_*'] [-v]", "what a spec of on() matches; -v shows prototypes and fields"},
 	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
 	{"record", "[-o trace.dat] f.star|f.sh", "run a script, then write the trace for trace-cmd and KernelShark"},
@@ -82,7 +84,7 @@ func newFlags(o *options) *flag.FlagSet {
 	o.machine.Mem = 64 << 20
 	f.Var((*size)(&o.machine.Mem), "mem", "`SIZE` of guest memory, such as 64M")
 	f.Func("image", "boot the guest kernel in `FILE` (default: the one inside kscope)", func(s string) (err error) {
-		o.machine.Image, err = readImage(s)
+		o.machine.Image, o.modules, err = readImage(s)
 		return err
 	})
 	f.Func("features", "`LIST` of features of kernels later than 6.1: "+featureNames(), func(s string) (err error) {

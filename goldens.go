@@ -187,6 +187,9 @@ func (p *program) command(c *lang.Command) int {
 	checks := &checks{rows: p.checks}
 	b := &program{opts: opts, stdin: stdin, stdout: &c.Stdout, stderr: &c.Stderr, snaps: p.snaps, dir: c.Dir, booted: checks.watch}
 	b.opts.machine.Image = image
+	if b.opts.modules == nil {
+		b.opts.modules = p.opts.modules
+	}
 	if b.opts.given = given; opts.command == "test" {
 		b.opts.jobs = 1 // as a golden of a golden, it shares its parent's processors
 	} else {

@@ -1,50 +1,122 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strings"
 
 	"kscope/kernel/guest"
+	"kscope/kernel/user"
 	"kscope/lang"
 )
 
-// exportImage is kscope image export FILE: the guest kernel's ELF, for --image. A project that commits it keeps its goldens
-// when it takes a newer kscope.
+// A guest image outside kscope is a zip of the kernel and its modules (kscope image export), or the kernel's ELF alone,
+// compressed by gzip or not; then the modules are those inside kscope.
+const (
+	imageKernel  = "vmlinux.elf"
+	imageModules = "modules/"
+)
+
+// exportImage is kscope image export FILE: the guest, for --image. A project that commits it keeps its goldens when it takes a
+// newer kscope. FILE.elf is the kernel alone.
 func (p *program) exportImage() int {
-	path := p.opts.files[0]
-	image := p.opts.machine.Image
-	if image == nil {
-		image = guest.Kernel()
+	file := p.opts.files[0]
+	kernel := p.opts.machine.Image
+	if kernel == nil {
+		kernel = guest.Kernel()
 	}
-	data := image
-	if strings.HasSuffix(path, ".gz") {
-		var b bytes.Buffer
-		zw, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		zw.Write(image) // a bytes.Buffer takes everything
-		zw.Close()
-		data = b.Bytes()
+	data, err := kernel, error(nil)
+	if !strings.HasSuffix(file, ".elf") {
+		data, err = packImage(kernel, p.opts.modules)
 	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
+	if err == nil {
+		err = os.WriteFile(file, data, 0o644)
+	}
+	if err != nil {
 		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
 		return lang.ExitScript
 	}
-	fmt.Fprintf(p.stdout, "%s: image %s, %d KiB\n", path, digest(image)[:12], (len(data)+1023)>>10)
+	fmt.Fprintf(p.stdout, "%s: image %s, %d KiB\n", file, digest(kernel)[:12], (len(data)+1023)>>10)
 	return lang.ExitOK
 }
 
-// readImage reads what export wrote, compressed or not.
-func readImage(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil || !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, err
+// packImage makes the zip. Entries have no time, so that the same image gives the same bytes.
+func packImage(kernel []byte, modules []user.File) ([]byte, error) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	add := func(name string, data []byte) error {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = f.Write(data)
+		}
+		return err
 	}
-	zr, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
+	if err := add(imageKernel, kernel); err != nil {
 		return nil, err
 	}
-	return io.ReadAll(zr)
+	if modules == nil {
+		for _, name := range guest.Modules() {
+			modules = append(modules, user.ModuleFile(name, guest.Module(name)))
+		}
+	}
+	for _, m := range modules {
+		if err := add(imageModules+path.Base(m.Path), m.Data); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return b.Bytes(), err
+}
+
+// readImage reads an image: the kernel, and its modules when they come with it.
+func readImage(file string) (kernel []byte, modules []user.File, err error) {
+	data, err := os.ReadFile(file)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
+		return unpackImage(data)
+	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
+		zr, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err = io.ReadAll(zr)
+		return data, nil, err
+	}
+	return data, nil, nil
+}
+
+func unpackImage(data []byte) (kernel []byte, modules []user.File, err error) {
+	zr, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range zr.File {
+		r, err := f.Open()
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := io.ReadAll(r)
+		r.Close()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		name, isModule := strings.CutPrefix(f.Name, imageModules)
+		switch {
+		case f.Name == imageKernel:
+			kernel = text
+		case isModule && strings.HasSuffix(name, ".ko"):
+			modules = append(modules, user.ModuleFile(strings.TrimSuffix(name, ".ko"), text))
+		}
+	}
+	if kernel == nil {
+		return nil, nil, fmt.Errorf("no %s inside: want what kscope image export writes", imageKernel)
+	}
+	return kernel, modules, nil
 }

@@ -119,7 +119,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 
 // boot makes a booted machine: the kernel, then what hangs off it.
 func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
-	cfg.Initrd = user.Initrd(sh.Files()...)
+	cfg.Initrd = user.Initrd(append(sh.Files(), p.opts.modules...)...)
 	m, err := p.snaps.Machine(cfg, func(m *kernel.Machine) error {
 		users, err := user.New(m)
 		if err != nil {

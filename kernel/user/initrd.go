@@ -50,6 +50,19 @@ func RootFiles(extra ...File) []File {
 	return files
 }
 
+// modulePath is where a module is below /lib/modules/RELEASE.
+func modulePath(name string) string {
+	if name == "ext4" {
+		return "kernel/fs/ext4/ext4.ko"
+	}
+	return "extra/" + name + ".ko"
+}
+
+// ModuleFile is a module as a file of the initial root file system, in the place of the one that kscope has of that name.
+func ModuleFile(name string, ko []byte) File {
+	return File{Path: "lib/modules/" + guest.Release + "/" + modulePath(name), Mode: modeReg | 0o644, Data: ko}
+}
+
 // moduleFiles are /lib/modules/RELEASE: the guest's modules, in kernel/ or, when they are of no directory of the kernel's
 // own tree, in extra/; modules.dep and modules.alias.
 func moduleFiles() []File {
@@ -57,19 +70,13 @@ func moduleFiles() []File {
 	files := []File{{Path: "lib", Mode: modeDir | 0o755}, {Path: "lib/modules", Mode: modeDir | 0o755},
 		{Path: dir, Mode: modeDir | 0o755}, {Path: dir + "/extra", Mode: modeDir | 0o755}, {Path: dir + "/kernel", Mode: modeDir | 0o755},
 		{Path: dir + "/kernel/fs", Mode: modeDir | 0o755}, {Path: dir + "/kernel/fs/ext4", Mode: modeDir | 0o755}}
-	where := func(name string) string {
-		if name == "ext4" {
-			return "kernel/fs/ext4/ext4.ko"
-		}
-		return "extra/" + name + ".ko"
-	}
 	dep, alias := "", "# Aliases extracted from modules themselves.\n"
 	for _, name := range guest.Modules() {
 		ko := guest.Module(name)
-		files = append(files, File{Path: dir + "/" + where(name), Mode: modeReg | 0o644, Data: ko})
-		dep += where(name) + ":"
+		files = append(files, ModuleFile(name, ko))
+		dep += modulePath(name) + ":"
 		for _, d := range guest.Depends(ko) {
-			dep += " " + where(d)
+			dep += " " + modulePath(d)
 		}
 		dep += "\n"
 		for _, a := range guest.ModInfo(ko, "alias") {
