@@ -202,9 +202,15 @@ func (x *Field) Decode(d []byte) (v Value, ok bool) {
 	elem := x.Elem()
 	switch {
 	case x.DataLoc():
-		loc := number(b[:min(4, len(b))], false)
-		if at, n := int(loc&0xffff), int(loc>>16); at+n <= len(d) {
-			v.Text = cString(d[at : at+n])
+		b = x.located(d)
+		of := Field{Type: strings.TrimPrefix(x.Type, "__data_loc "), Signed: x.Signed}
+		if strings.HasPrefix(of.Type, "char[") || !strings.Contains(of.Type, "[") {
+			v.Text = cString(b)
+			break
+		}
+		v.Elems = []uint64{}
+		for n := of.Elem(); n > 0 && len(b) >= n; b = b[n:] {
+			v.Elems = append(v.Elems, number(b[:n], x.Signed))
 		}
 	case strings.HasPrefix(x.Type, "char["):
 		v.Text = cString(b)

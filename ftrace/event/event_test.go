@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -149,4 +150,36 @@ func TestAllLinuxFormats(t *testing.T) {
 	if m := strings.Count(string(raw), "\n== events/ftrace/"); n != m {
 		t.Errorf("%d formats, Linux has %d", n, m)
 	}
+}
+
+// TestDecodeDynamic: what a __data_loc field tells of, by its type; beyond the record's end there is nothing.
+func TestDecodeDynamic(t *testing.T) {
+	d := printRecord()
+	for name, want := range map[string]string{"name": "sda1 []", "list": " [1 2]", "mask": " [15]", "args": " [17 11259375]"} {
+		f, _ := printFormat.Field(name)
+		v, ok := f.Decode(d)
+		if got := fmt.Sprintf("%s %v", v.Text, v.Elems); !ok || got != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, ok, want)
+		}
+	}
+	f, _ := printFormat.Field("list")
+	if v, ok := f.Decode(d[:92]); !ok || len(v.Elems) != 0 {
+		t.Errorf("beyond the end: %v, %v", v.Elems, ok)
+	}
+}
+
+func FuzzParseFormat(f *testing.F) {
+	f.Add(printFormat.File())
+	f.Add("name: x\nID: 7\nformat:\n\tfield:int a[2];\toffset:8;\tsize:8;\tsigned:1;\n\nprint fmt: \"%d\", REC->a[0]\n")
+	d := printRecord()
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := ParseFormat("fuzz", text)
+		if x == nil || err != nil {
+			return
+		}
+		x.Text(&Printer{}, d)
+		for i := range x.Fields {
+			x.Fields[i].Decode(d)
+		}
+	})
 }
