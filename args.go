@@ -94,7 +94,13 @@ func newFlags(o *options) *flag.FlagSet {
 	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
 	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
 	f.Var((*size)(&o.maxMemory), "max-memory", "stop Starlark when the program has more than `SIZE` of memory (0: never)")
-	f.StringVar(&o.eval, "e", "", "evaluate `EXPR` and print its value")
+	f.Func("e", "evaluate `EXPR` and print its value", func(s string) error {
+		if o.eval != "" {
+			return errors.New("it may be given once: a; b makes two statements")
+		}
+		o.eval = s
+		return nil
+	})
 	f.Func("i", "run `FILE`, then start a session with its globals", func(s string) error {
 		o.files = append(o.files, s)
 		return nil

@@ -249,6 +249,7 @@ func isScript(name string) bool {
 func (g *Goldens) find() (scripts, orphans []string, err error) {
 	outs := map[string]bool{}
 	have := map[string]bool{}
+	texts := map[string]string{} // files of test.golden and the .out of their script
 	foreign := map[string]bool{} // X.sh and X.out beside an X.rows are conformance cases (kscope conform), no goldens
 	for _, dir := range g.Dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -263,6 +264,9 @@ func (g *Goldens) find() (scripts, orphans []string, err error) {
 				outs[path] = true
 			case ".rows":
 				foreign[goldenPath(path)] = true
+			case ".golden": // of test.golden: x.golden, x.NAME.golden
+				stem, _, _ := strings.Cut(d.Name(), ".")
+				texts[path] = filepath.Join(filepath.Dir(path), stem+".out")
 			}
 			if isScript(path) {
 				if filepath.Ext(path) != ".txtar" {
@@ -282,6 +286,11 @@ func (g *Goldens) find() (scripts, orphans []string, err error) {
 	for out := range outs {
 		if !have[out] && !foreign[out] && g.Filter == nil {
 			orphans = append(orphans, out)
+		}
+	}
+	for text, out := range texts {
+		if !have[out] && g.Filter == nil {
+			orphans = append(orphans, text)
 		}
 	}
 	sort.Strings(scripts)

@@ -54,6 +54,8 @@ func TestGoldenRunner(t *testing.T) {
 	write("new.star", "print(3)\n")
 	write("_lib.star", "fail()\n")
 	write("orphan.out", "")
+	write("gone.name.golden", "")
+	write("good.name.golden", "")
 	run := func(g *Goldens) (int, string) {
 		var out bytes.Buffer
 		g.Dirs, g.Out = []string{dir}, &out
@@ -65,7 +67,7 @@ func TestGoldenRunner(t *testing.T) {
 	}
 	status, got := run(&Goldens{})
 	want := "FAIL bad.star: -want +got\n@@ line 1\n-2\n+1\n+error: fail: no\n+  bad.star:2:5:\n+    fail('no')\n+        ^\n+[exit status 1]\n" +
-		"FAIL new.star: no .out file (kscope test -update writes it)\nFAIL orphan.out: has no script\nFAIL: 3 of 4 goldens failed\n"
+		"FAIL new.star: no .out file (kscope test -update writes it)\nFAIL gone.name.golden: has no script\nFAIL orphan.out: has no script\nFAIL: 4 of 5 goldens failed\n"
 	if status != ExitAssert || got != want {
 		t.Errorf("status %d\n%s", status, Diff(want, got))
 	}
