@@ -188,6 +188,11 @@ func (h hot) load(base, off, size uint64) uint64 {
 
 // callSite is the return address of the function that is up frames above the tracepoint's.
 func (p *points) callSite(c *kernel.VCPU, up int) (pc uint64) {
+	if up == 1 {
+		if pc, ok := c.Caller(); ok {
+			return pc
+		}
+	}
 	inside := true
 	_ = c.Walk(func(f *kernel.Frame) bool {
 		if inside && (f.PC < kernelText || c.Shadow(f.PC)) {
