@@ -23,6 +23,7 @@ var volatile = []struct {
 	re *regexp.Regexp
 	to string
 }{
+	{regexp.MustCompile(`f{8}[0-9a-f]{8}`), "ADDR"},
 	{regexp.MustCompile(`0x[0-9a-f]{3,}|\+0x[0-9a-f]+/0x[0-9a-f]+`), "ADDR"},
 	{regexp.MustCompile(` +\d+\.\d{6}`), " TIME"},
 	{regexp.MustCompile(` [ !#+*@$] *\d+\.\d+ us `), " DURATION "},
@@ -74,15 +75,42 @@ func rowsStep(tb testing.TB, tr *Tracer, verb, file, arg string) (text string, e
 	switch verb {
 	case "work":
 		work(tb, tr)
-	case "read", "pages", "head":
+	case "fill": // a ring of two pages overflows
+		err = tr.m.Do("fill", func(c *kernel.VCPU) error {
+			for i := range tr.cpu {
+				tr.cpu[i].ring.Resize(2)
+			}
+			for i := range 2000 {
+				if _, err := tr.mark(tr.m.VCPU(i&1), fmt.Appendf(nil, "mark %d\n", i)); err != nil && err != kernel.EBADF {
+					return err
+				}
+			}
+			return nil
+		})
+	case "pause": // whether marks are refused while the file is open
+		h, err := tr.fs.Open(c, file, 0)
+		must(tb, err)
+		_, err = tr.mark(c, []byte("x"))
+		must(tb, h.Close())
+		return fmt.Sprintf("a mark meanwhile: %v\n", err), nil
+	case "read", "pages", "head", "tail", "size", "count", "words":
 		var data []byte
 		data, err = tr.fs.ReadFile(c, file)
 		if text = string(data); verb == "pages" {
 			text = fmt.Sprintf("%d bytes, %v\n", len(data), bytes.Contains(data, []byte("abcd")) || bytes.Contains(data, []byte("six")))
 		}
-		if n, _ := strconv.Atoi(arg); verb == "head" {
-			lines := strings.SplitAfter(text, "\n")
+		lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+		switch n, _ := strconv.Atoi(arg); verb {
+		case "head":
 			text = strings.Join(lines[:min(n, len(lines))], "")
+		case "tail":
+			text = strings.Join(lines[max(len(lines)-n, 0):], "")
+		case "words": // of the last line
+			text = fmt.Sprintln(len(strings.Fields(lines[len(lines)-1])))
+		case "size":
+			text = fmt.Sprintf("%d bytes\n", len(text))
+		case "count":
+			text = fmt.Sprintf("%d\n", strings.Count(text, arg))
 		}
 	case "id":
 		var data []byte
@@ -175,6 +203,42 @@ func TestBlankRows(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestBlankOptions takes the effect of each option away in turn, at its file; the golden must fail.
+func TestBlankOptions(t *testing.T) {
+	want, err := os.ReadFile(rowsFile)
+	must(t, err)
+	quiet := map[string]string{ // why nothing is to be seen
+		"block": "cannot be set", "userstacktrace": "cannot be set", "sym-userobj": "cannot be set", "hash-ptr": "cannot be set", "test_nop_refuse": "refused",
+		"test_nop_accept": "does nothing", "display-graph": "is of the latency tracers", "trace_printk": "a golden with a module has it",
+		"event-fork": "needs forks: TestFollow", "function-fork": "needs forks: TestFollow", "funcgraph-irqs": "needs interrupts: scripts/tracer",
+		"sleep-time": "needs a task that sleeps: scripts/conform/b-graph", "graph-time": "TestGraphTime",
+		"func-no-repeats": "needs a call that repeats: TestFunctionOptions", "funcgraph-overhead": "needs long functions: scripts/conform/b-graph",
+	}
+	for i := range optionRows {
+		name := optionRows[i].name
+		if quiet[name] != "" || optionRows[i].need != "" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := rowsRun(t, string(want), func(tr *Tracer) {
+				f := rowAt(tr, "options/*")
+				by := *f
+				by.Write = func(h *Handle, p []byte) (int, error) {
+					if h.Arg == name {
+						return len(p), nil
+					}
+					return f.Write(h, p)
+				}
+				replaceRow(tr, f, &by)
+			})
+			if got == string(want) {
+				t.Error("without it the golden is the same")
+			}
+		})
 	}
 }
 
