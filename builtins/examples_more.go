@@ -10,9 +10,11 @@ func moreExamples() map[string]string {
 		"Regexp.match": "re(\"(\\\\w+)-(\\\\d+)\").match(\"cat-100\")", "Regexp.findall": "re(\"\\\\d+\").findall(\"a1b22\")",
 		"Regexp.split": "re(\", *\").split(\"a, b,c\")", "Regexp.sub": "re(\"(a+)\").sub(\"<$1>\", \"caat\")", "Regexp.pattern": "re(\"a+\").pattern",
 
-		"kernel.step": "kernel.spawn(\"cat\", [\"/etc/hostname\"])\ns = kernel.run(until = \"vfs_read\")\nkernel.step(cpu = s.cpu, n = 3)",
-		"kernel.stop": "on(\"function:vfs_read\", lambda ctx: kernel.stop(\"it reads\"))\nkernel.spawn(\"cat\", [\"/etc/hostname\"])\nkernel.run(time = 10 * ms)",
-		"kernel.log":  "kernel.log(lambda ctx: print(ctx.level, ctx.text))\nfs.write(\"/dev/kmsg\", \"hello\\n\")",
+		"kernel.step":        "kernel.spawn(\"cat\", [\"/etc/hostname\"])\ns = kernel.run(until = \"vfs_read\")\nkernel.step(cpu = s.cpu, n = 3)",
+		"kernel.stop":        "on(\"function:vfs_read\", lambda ctx: kernel.stop(\"it reads\"))\nkernel.spawn(\"cat\", [\"/etc/hostname\"])\nkernel.run(time = 10 * ms)",
+		"kernel.checkpoints": "kernel.checkpoints(every = 50 * us)\nkernel.exec(\"cat\", [\"/etc/hostname\"]).out\nlen(kernel.checkpoints()) > 1",
+		"kernel.rewind":      "kernel.checkpoints(every = 50 * us)\nkernel.spawn(\"cat\", [\"/etc/hostname\"])\nkernel.run(time = 300 * us).reason\nkernel.rewind(kernel.checkpoints()[0]).reason\nh = on(\"function:vfs_read\", lambda ctx: print(ctx.comm, \"reads\"))\nkernel.run(time = 300 * us).reason",
+		"kernel.log":         "kernel.log(lambda ctx: print(ctx.level, ctx.text))\nfs.write(\"/dev/kmsg\", \"hello\\n\")",
 
 		"On.spec": read + "h.spec", "On.sites": "on(\"kprobe:vfs_read*\", lambda ctx: None).sites", "On.calls": read + "h.calls",
 		"On.errors":    "h = on(\"function:vfs_read\", lambda ctx: ctx.nothing, on_error = \"count\")\n" + cat + "\nh.errors",

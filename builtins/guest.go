@@ -23,6 +23,7 @@ type shared struct {
 	procs map[int]*process  // programs that scripts started
 	err   error             // of a Starlark program, until a run reports it
 	spots map[spotKey]*spot // guest probes of on()
+	kept  *keeper           // copies of the machine for kernel.rewind; nil: none are made
 	busy  bool              // something drives the machine: what runs inside it may not
 }
 

@@ -70,6 +70,10 @@ func baseMethods() []method {
 			doc: "A copy of the machine: the same future, or another one by a seed. The original is unchanged."},
 		{name: "restore", sig: "(machine)", fn: kernelRestore,
 			doc: "Makes a copy of machine the one that kernel.*, tracer.* and fs.* act on: m = kernel.fork() ... kernel.restore(m).\nHandlers of on() go over to it; those of host hooks stay with the old machine as well."},
+		{name: "checkpoints", sig: "(every = None, keep = 100) -> [int]", fn: kernelCheckpoints,
+			doc: "Has a copy of the machine made every so many ns while it runs, and gives the times of those that are there; 0 ends that.\nThe oldest go when there are more than keep. The guest's future is the same with them and without."},
+		{name: "rewind", sig: "(to) -> Stop", fn: kernelRewind,
+			doc: "Makes the machine the one that it was at time to, in ns, or at a Record's or Stop's time: the latest checkpoint before it,\nrun up to there. What follows is the same run again, until something is done differently: attach a handler, and look.\nHandlers of on() go over to it, as with kernel.restore, and see the stretch from the checkpoint on again."},
 		{name: "now", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Now()), nil },
 			doc: "Virtual time in ns since power-on."},
 		{name: "insns", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Insns()), nil },
@@ -143,12 +147,16 @@ func kernelRestore(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, c.fail(err, "", nil)
 	}
-	old := g.env.guest
-	g.env.guest = g
-	if old != nil {
-		return starlark.None, g.env.rearm(old, g)
+	return starlark.None, g.env.become(g)
+}
+
+// become makes a guest the default one; the handlers of the one before go over to it.
+func (e *Env) become(g *Guest) error {
+	old := e.guest
+	if e.guest = g; old == nil {
+		return nil
 	}
-	return starlark.None, nil
+	return e.rearm(old, g)
 }
 
 // kernelCPUs shows the CPUs as they stand.

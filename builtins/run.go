@@ -184,8 +184,10 @@ func (g *Guest) run(c *call, u kernel.Until) (kernel.Stop, error) {
 		return kernel.Stop{}, err
 	}
 	var stop kernel.Stop
-	err := g.guard(func() error {
-		stop = g.M.Run(u)
+	err := g.guard(func() (err error) {
+		if stop, err = g.runKept(u); err != nil {
+			return err
+		}
 		return g.programError()
 	})
 	if err == nil && (stop.Reason == kernel.StopPanic || stop.Reason == kernel.StopLimit) {

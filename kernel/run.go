@@ -65,7 +65,7 @@ func (m *Machine) stopNow(why Reason, text string) {
 	if v == nil || m.stopWhy != nil {
 		return
 	}
-	m.stopWhy = &Stop{Reason: why, CPU: v.ID, Text: text}
+	m.stopWhy = &Stop{Reason: why, CPU: v.ID, Text: text, Time: v.Now()}
 	v.CPU.RequestStop()
 }
 
@@ -151,6 +151,7 @@ func (m *Machine) stopAt(v *VCPU, why Reason, text string) Stop {
 // takeStop turns what stopNow left into the run's result.
 func (m *Machine) takeStop(v *VCPU) Stop {
 	s := m.stopAt(v, m.stopWhy.Reason, m.stopWhy.Text)
+	s.Time = max(s.Time, m.stopWhy.Time) // the host's clocks stop the machine ahead of a CPU that waits
 	m.stopWhy = nil
 	if s.Reason == StopPanic {
 		m.dead = &s

@@ -93,10 +93,8 @@ func (m *Machine) ticked(v *VCPU, u Until) bool {
 			}
 		}
 	}
-	if m.stopWhy == nil {
-		for _, w := range was { // the clocks of waiting CPUs stand still, as they would without
-			w.c.off = w.off
-		}
+	for _, w := range was { // the clocks of waiting CPUs stand still, as they would without
+		w.c.off = w.off
 	}
 	m.ticks.plan()
 	return true
