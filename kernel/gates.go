@@ -175,6 +175,11 @@ func (v *VCPU) Shadow(va uint64) bool {
 	return v.m.cold.has(va)
 }
 
+// inTrampoline is the common case of Shadow, asked behind every gate: shadow RAM but for detours.
+func inTrampoline(va uint64) bool {
+	return va-shadowBase < shadowSize && va-detourBase >= detourEnd-detourBase
+}
+
 // ownGates registers the machine's own gates; parts add theirs.
 func (m *Machine) ownGates() {
 	for _, g := range []struct {

@@ -266,7 +266,7 @@ func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
 		v.seen = v.CPU.Insns
 		if gated = exit == x86.ExitGate; gated {
 			m.gate(v)
-			gated = !v.CPU.StopRequested() && v.CPU.InShadow() && v.Now() < due
+			gated = !v.CPU.StopRequested() && inTrampoline(v.CPU.RIP()) && v.Now() < due
 		} else if !m.handle(v, exit) {
 			break
 		}

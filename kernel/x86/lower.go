@@ -110,6 +110,9 @@ func (l *lowering) pass(entry bool) []uop {
 			break
 		}
 		l.one()
+		if n := len(l.out) - 1; l.opt && n >= 0 && l.out[n].op == o_nop {
+			l.out = l.out[:n] // the fast path has nothing to do for it: every function begins with one
+		}
 		l.off += uint16(l.in.Len)
 		ended = l.ends(l.in)
 	}

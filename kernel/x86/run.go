@@ -152,7 +152,7 @@ func (c *CPU) finish(b *block, us []uop, k int) int {
 		}
 	}
 	c.smc = false
-	c.park(b, preciseIndex(b.code, us[k].idx))
+	c.park(b, preciseIndex(b.code, idx+1))
 	return xResync
 }
 

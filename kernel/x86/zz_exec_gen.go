@@ -262,21 +262,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 
-		case o_nop_then_sub_ri_64_F:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
 		case o_sti_64_B:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -395,21 +380,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_nop_then_ldz_64_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
 		case o_ldz_64_B_then_lea_64_B:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -487,36 +457,6 @@ loop:
 			b := *(*uint64)(unsafe.Add(cp, u.s))
 			r := a + b
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_nop_then_ldz_32_B_then_jtest_rr_32_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_xor_rr_32_F:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := *(*uint32)(unsafe.Add(cp, u.s))
@@ -549,26 +489,6 @@ loop:
 				c.r[4] += 8
 				target = v
 				goto lookup
-			}
-
-		case o_nop_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 
 		case o_shl_ri_64_N:
@@ -883,33 +803,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_nop_then_push_r_then_push_r:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
 		case o_and_ri_32_F:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -918,22 +811,6 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(0)
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_nop_then_push_r:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-
 		case o_ldz_64_B_then_st_64_B:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -1127,18 +1004,6 @@ loop:
 				c.r[4] += 8
 				target = v
 				goto lookup
-			}
-
-		case o_nop_then_sub_ri_64_N:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
 			}
 
 		case o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r:
@@ -1506,28 +1371,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = v
 			}
 
-		case o_nop_then_add_miB_32_F:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-
 		case o_jcmp_miB_64_e:
 			aa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			ea := &tl.R[aa>>12&tlbMask]
@@ -1545,41 +1388,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
 		case o_add_mrB_64_F:
 			wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			we := &tl.W[wa>>12&tlbMask]
@@ -1635,26 +1443,6 @@ loop:
 				c.fa = uint64(int64(int32(r)))
 				c.fb = uint64(0)
 				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_jtest_rr_64_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
 					nb = bl.t
 					goto enter
 				}
@@ -1753,64 +1541,6 @@ loop:
 				}
 				nb = bl.f
 				goto enter
-			}
-
-		case o_nop_then_mov_ri_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
-			}
-
-		case o_nop_then_push_r_then_push_r_then_push_r_then_push_r:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
 			}
 
 		case o_mov_rr_64_then_jtest_rr_64_e:
@@ -1995,40 +1725,6 @@ loop:
 				c.r[4] -= 8
 				nb = bl.t
 				goto enter
-			}
-
-		case o_nop_then_ldz_8_B_then_nop_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
 			}
 
 		case o_and_ri_64_F:
@@ -2403,47 +2099,6 @@ loop:
 				goto enter
 			}
 
-		case o_nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				c.fop = kSUB | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
 		case o_sub_rr_64_F_then_st_64_B:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -2669,31 +2324,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 
-		case o_nop_then_ldz_64_B_then_ldz_64_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
 		case o_test_rr_64_F:
 			a := *(*uint64)(unsafe.Add(cp, u.d))
 			b := *(*uint64)(unsafe.Add(cp, u.s))
@@ -2729,21 +2359,6 @@ loop:
 				}
 				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-
-		case o_xor_rr_32_F_then_nop:
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
 			}
 
 		case o_add_ri_64_F_then_call:
@@ -2863,115 +2478,6 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
-		case o_nop_then_ldz_64_B_then_sub_miB_32_F_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a - b
-				c.fop = kSUB | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_nop_then_ldz_64_B_then_add_miB_32_F_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				b := uint32(u.imm)
-				r := a + b
-				c.fop = kADD | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(b)
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
-		case o_nop_then_ldz_32_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4092 {
-					goto miss
-				}
-				v := *(*uint32)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 
 		case o_jtest_rr_64_le:
@@ -3134,37 +2640,6 @@ loop:
 				goto enter
 			}
 
-		case o_nop_then_push_r_then_push_r_then_mov_rr_32:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
 		case o_mov_ri_64_then_call:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
@@ -3205,48 +2680,6 @@ loop:
 			c.fa = r
 			c.fb = uint64(b)
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
 		case o_add_rmX_64_F:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -3533,26 +2966,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_nop_then_push_r_then_lea_64_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-
 		case o_sub_ri_32_F:
 			a := *(*uint32)(unsafe.Add(cp, u.d))
 			b := uint32(u.imm)
@@ -3690,26 +3103,6 @@ loop:
 			c.fa = r
 			c.fb = uint64(0)
 			*(*uint64)(unsafe.Add(cp, u.d)) = r
-		case o_nop_then_push_r_then_mov_rr_32:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(*(*uint32)(unsafe.Add(cp, u.s)))
-			}
-
 		case o_ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -4044,16 +3437,6 @@ loop:
 
 			}
 
-		case o_nop_then_jmp:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				nb = bl.t
-				goto enter
-			}
-
 		case o_jtest_rr_8_ns:
 			a := *(*uint8)(unsafe.Add(cp, u.d))
 			b := *(*uint8)(unsafe.Add(cp, u.s))
@@ -4164,37 +3547,6 @@ loop:
 				v = *(*uint64)(unsafe.Add(cp, u.s))
 			}
 			*(*uint64)(unsafe.Add(cp, u.d)) = v
-		case o_nop_then_push_r_then_push_r_then_mov_rr_64:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-
 		case o_shr_ri_64_N_then_shl_ri_64_N:
 			{
 				a := *(*uint64)(unsafe.Add(cp, u.d))
@@ -5302,26 +4654,6 @@ loop:
 			c.fa = uint64(int64(int8(r)))
 			c.fb = uint64(0)
 
-		case o_nop_then_ret:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := c.r[4]
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				if uint64(int64(v)<<16>>16) != v {
-					goto miss
-				}
-				c.r[4] += 8
-				target = v
-				goto lookup
-			}
-
 		case o_or_rmB_64_N:
 			ab := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
 			eb := &tl.R[ab>>12&tlbMask]
@@ -5778,33 +5110,6 @@ loop:
 			c.fa = uint64(int64(int32(r)))
 			c.fb = uint64(0)
 			*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-		case o_nop_then_sub_ri_64_N_then_jtest_rr_64_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a - b
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 3
-				c.fa = r
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_st_64_B_then_sti_32_B:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -6117,49 +5422,6 @@ loop:
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
 			}
 
-		case o_nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := *(*uint64)(unsafe.Add(cp, u.s))
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				v := u.imm
-				wa := c.r[4] - 8
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = v
-				c.r[4] -= 8
-				nb = bl.t
-				goto enter
-			}
-
 		case o_sti_32_B_then_mov_ri_64:
 			{
 				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -6258,15 +5520,6 @@ loop:
 			}
 			nb = bl.f
 			goto enter
-		case o_mov_rr_64_then_nop:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-
 		case o_jcmp_ri_16_e:
 			a := *(*uint16)(unsafe.Add(cp, u.d))
 			b := uint16(u.imm)
@@ -7598,21 +6851,6 @@ loop:
 				c.r[4] -= 8
 				nb = bl.t
 				goto enter
-			}
-
-		case o_nop_then_ldz_8_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
 			}
 
 		case o_not_64:
@@ -18081,21 +17319,6 @@ loop:
 				goto enter
 			}
 
-		case o_nop_then_sti_8_B:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
-					goto miss
-				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
-
-			}
-
 		case o_lea_32_B_then_sub_ri_32_F:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(uint32(*(*uint64)(unsafe.Add(cp, u.m)) + u.disp))
@@ -18462,49 +17685,6 @@ loop:
 				n := uint(u.imm) // 1..
 				r := a >> (n & 63)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_nop_then_sti_8_B_then_dec_m_32_B_then_jcc_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
-					goto miss
-				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4092 {
-					goto miss
-				}
-				wp := (*uint32)(unsafe.Add(we.P, wa-we.VA))
-				a := *wp
-				r := a - 1
-				if c.fop < kINC || c.fop >= kEXP {
-					c.sop, c.sa, c.sb = c.fop, c.fa, c.fb
-				}
-				c.fop = kDEC | 2
-				c.fa = uint64(int64(int32(r)))
-				*wp = r
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				t := c.fa == 0
-				if t {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
 			}
 
 		case o_and_ri_32_F_then_mov_rr_32_then_pop_r_then_pop_r:
@@ -19044,36 +18224,6 @@ loop:
 			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-
-		case o_lea_64_B_then_shr_ri_64_N_then_lea_64_X_then_xor_rr_32_F_then_nop:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				n := uint(u.imm) // 1..
-				r := a >> (n & 63)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a ^ b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(r)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
 			}
 
 		case o_lea_64_X_then_lea_64_X_then_lea_64_B_then_call:
@@ -19633,40 +18783,6 @@ loop:
 				goto enter
 			}
 
-		case o_nop_then_ldz_8_B_then_mov_rr_64_then_jtest_rr_32_ne:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4095 {
-					goto miss
-				}
-				v := *(*uint8)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_mov_ri_64_then_xor_rr_32_F_then_lea_64_B_then_call:
 			{
 				*(*uint64)(unsafe.Add(cp, u.d)) = u.imm
@@ -20098,70 +19214,6 @@ loop:
 				goto enter
 			}
 
-		case o_nop_then_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				ev := &tl.R[av>>12&tlbMask]
-				if av-ev.VA > 4088 {
-					goto miss
-				}
-				v := *(*uint64)(unsafe.Add(ev.P, av-ev.VA))
-				*(*uint64)(unsafe.Add(cp, u.d)) = uint64(v)
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.s))
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := *(*uint32)(unsafe.Add(cp, u.s))
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r != 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_nop_then_sti_8_B_then_jtest_ri_32_e:
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4095 {
-					goto miss
-				}
-				*(*uint8)(unsafe.Add(we.P, wa-we.VA)) = uint8(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint32)(unsafe.Add(cp, u.d))
-				b := uint32(u.imm)
-				r := a & b
-				c.fop = kLOGIC | 2
-				c.fa = uint64(int64(int32(r)))
-				c.fb = uint64(0)
-				if r == 0 {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
 		case o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F:
 			{
 				av := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
@@ -20257,15 +19309,6 @@ loop:
 				c.fa = r
 				c.fb = uint64(fb)
 				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-
-		case o_lea_64_X_then_nop:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
 			}
 
 		case o_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64:
@@ -20634,49 +19677,6 @@ loop:
 				c.fa = (a - b)
 				c.fb = uint64(b)
 				if a <= b {
-					nb = bl.t
-					goto enter
-				}
-				nb = bl.f
-				goto enter
-			}
-
-		case o_lea_64_X_then_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne:
-			{
-				*(*uint64)(unsafe.Add(cp, u.d)) = *(*uint64)(unsafe.Add(cp, u.m)) + *(*uint64)(unsafe.Add(cp, u.x))<<(u.sc&63) + u.disp
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := uint64(u.imm)
-				r := a + b
-				c.fop = kADD | 3
-				c.fa = r
-				c.fb = uint64(b)
-				*(*uint64)(unsafe.Add(cp, u.d)) = r
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				wa := *(*uint64)(unsafe.Add(cp, u.m)) + u.disp
-				we := &tl.W[wa>>12&tlbMask]
-				if wa-we.VA > 4088 {
-					goto miss
-				}
-				*(*uint64)(unsafe.Add(we.P, wa-we.VA)) = uint64(u.imm)
-
-			}
-			u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
-			{
-				a := *(*uint64)(unsafe.Add(cp, u.d))
-				b := *(*uint64)(unsafe.Add(cp, u.s))
-				c.fop = kSUB | 3
-				c.fa = (a - b)
-				c.fb = uint64(b)
-				if a != b {
 					nb = bl.t
 					goto enter
 				}

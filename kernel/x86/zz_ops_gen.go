@@ -1107,350 +1107,312 @@ const (
 	o_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be                                          = 1101
 	o_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64                           = 1102
 	o_sub_ri_32_F_then_jcc_ne                                                          = 1103
-	o_nop_then_push_r_then_push_r                                                      = 1104
-	o_add_ri_64_N_then_add_rr_64_F                                                     = 1105
-	o_add_ri_64_N_then_add_rr_64_F_then_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be        = 1106
-	o_ldz_64_B_then_ldz_64_B                                                           = 1107
-	o_movs_8_32_then_jcmp_rr_32_ae                                                     = 1108
-	o_add_ri_64_N_then_jcmp_rr_64_e                                                    = 1109
-	o_cmpxchg_m_32_then_jtest_rr_32_ne                                                 = 1110
-	o_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne                 = 1111
-	o_mov_rr_64_then_mov_rr_64_then_call                                               = 1112
-	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N                                      = 1113
-	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N                     = 1114
-	o_mov_rr_64_then_mov_rr_32                                                         = 1115
-	o_ldz_8_B_then_st_8_X                                                              = 1116
-	o_add_ri_64_N_then_add_ri_64_N                                                     = 1117
-	o_ldz_64_B_then_mov_rr_64                                                          = 1118
-	o_add_ri_64_F_then_ret                                                             = 1119
-	o_pop_r_then_pop_r_then_ret                                                        = 1120
-	o_mov_rr_64_then_jtest_rr_64_e                                                     = 1121
-	o_add_mrB_64_F_then_ret                                                            = 1122
-	o_add_ri_64_F_then_sti_64_B                                                        = 1123
-	o_sti_32_B_then_mov_ri_64                                                          = 1124
-	o_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne                                     = 1125
-	o_add_ri_64_N_then_jtest_rr_8_ne                                                   = 1126
-	o_inc_m_64_B_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne = 1127
-	o_ldz_8_B_then_st_8_X_then_add_ri_64_N_then_jtest_rr_8_ne                          = 1128
-	o_sti_32_B_then_mov_ri_64_then_add_mrB_64_F_then_ret                               = 1129
-	o_st_8_B_then_add_ri_64_N_then_add_ri_64_N                                         = 1130
-	o_ldz_32_B_then_ldz_32_B                                                           = 1131
-	o_xor_rr_32_F_then_ret                                                             = 1132
-	o_push_r_then_mov_rr_32_then_push_r                                                = 1133
-	o_ldz_32_B_then_jtest_rr_32_e                                                      = 1134
-	o_mov_rr_64_then_sub_ri_64_N                                                       = 1135
-	o_sti_64_B_then_sti_64_B                                                           = 1136
-	o_shl_ri_64_F_then_lea_64_B                                                        = 1137
-	o_add_ri_64_F_then_mov_rr_64                                                       = 1138
-	o_nop_then_push_r_then_mov_rr_64                                                   = 1139
-	o_ldz_64_B_then_lea_64_B                                                           = 1140
-	o_add_ri_64_F_then_jcmp_miB_8_ne                                                   = 1141
-	o_nop_then_push_r                                                                  = 1142
-	o_st_64_B_then_call                                                                = 1143
-	o_ldz_64_X_then_jmp_r                                                              = 1144
-	o_nop_then_ldz_64_B                                                                = 1145
-	o_mov_rr_32_then_pop_r_then_pop_r                                                  = 1146
-	o_add_ri_32_F_then_st_64_B                                                         = 1147
-	o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B                             = 1148
-	o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B_then_sub_ri_32_N            = 1149
-	o_add_rr_64_N_then_jcmp_rr_32_b                                                    = 1150
-	o_dec_m_32_B_then_jcc_e                                                            = 1151
-	o_push_r_then_xor_rr_32_F                                                          = 1152
-	o_add_rr_64_F_then_pop_r_then_ret                                                  = 1153
-	o_push_r_then_mov_rr_32_then_push_r_then_jcmp_ri_32_be                             = 1154
-	o_ldz_8_X_then_st_8_X                                                              = 1155
-	o_mov_rr_64_then_ldz_64_B                                                          = 1156
-	o_xor_rr_32_F_then_nop                                                             = 1157
-	o_lea_64_B_then_mov_rr_64_then_call                                                = 1158
-	o_ldz_8_B_then_add_ri_64_N_then_jtest_rr_8_e                                       = 1159
-	o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N                            = 1160
-	o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_64_b          = 1161
-	o_and_ri_32_F_then_jcc_ne                                                          = 1162
-	o_push_r_then_mov_rr_64_then_call                                                  = 1163
-	o_add_rr_64_N_then_add_rr_64_N                                                     = 1164
-	o_ldz_64_B_then_st_64_B_then_st_64_B                                               = 1165
-	o_mov_rr_64_then_pop_r_then_ret                                                    = 1166
-	o_mov_rr_64_then_xor_rr_32_F                                                       = 1167
-	o_nop_then_sti_8_B                                                                 = 1168
-	o_add_rr_64_N_then_jcmp_ri_32_a                                                    = 1169
-	o_lea_32_B_then_sub_ri_32_F                                                        = 1170
-	o_lea_32_B_then_sub_ri_32_F_then_call                                              = 1171
-	o_dec_m_32_B_then_set_e                                                            = 1172
-	o_dec_m_32_B_then_set_e_then_jtest_rr_8_e                                          = 1173
-	o_inc_m_32_B_then_mov_rr_64_then_ret                                               = 1174
-	o_ldz_8_X_then_st_8_X_then_add_ri_64_N_then_jcmp_rr_64_ne                          = 1175
-	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B                                         = 1176
-	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jtest_rr_64_e        = 1177
-	o_nop_then_ldz_32_B_then_jtest_rr_32_e                                             = 1178
-	o_ldz_64_B_then_jtest_ri_8_e                                                       = 1179
-	o_cmp_miX_8_F_then_jcc_ne                                                          = 1180
-	o_lea_64_X_then_lea_64_X                                                           = 1181
-	o_ldz_64_B_then_call                                                               = 1182
-	o_and_ri_32_F_then_ret                                                             = 1183
-	o_add_ri_64_F_then_call                                                            = 1184
-	o_push_r_then_mov_rr_64_then_sub_ri_64_F                                           = 1185
-	o_add_ri_64_F_then_jmp                                                             = 1186
-	o_ldz_64_B_then_ldz_32_B                                                           = 1187
-	o_add_ri_64_F_then_mov_rr_32                                                       = 1188
-	o_push_r_then_push_r_then_mov_rr_64                                                = 1189
-	o_nop_then_push_r_then_push_r_then_mov_rr_64                                       = 1190
-	o_ldz_64_B_then_call_r                                                             = 1191
-	o_nop_then_add_miB_32_F                                                            = 1192
-	o_inc_m_64_B_then_add_ri_64_F_then_ret                                             = 1193
-	o_cdqe_then_jtest_rr_64_ne                                                         = 1194
-	o_pop_r_then_jmp                                                                   = 1195
-	o_mov_rr_64_then_jtest_rr_64_s                                                     = 1196
-	o_ldz_32_B_then_jmp                                                                = 1197
-	o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call                  = 1198
-	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64             = 1199
-	o_and_rr_32_N_then_cmp_ri_32_F                                                     = 1200
-	o_lea_32_B_then_ldz_32_B_then_jmp                                                  = 1201
-	o_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N                                        = 1202
-	o_mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N          = 1203
-	o_nop_then_ldz_8_B                                                                 = 1204
-	o_mov_rr_64_then_mov_ri_64_then_call                                               = 1205
-	o_push_r_then_sub_ri_64_F                                                          = 1206
-	o_nop_then_sti_8_B_then_dec_m_32_B_then_jcc_e                                      = 1207
-	o_and_ri_32_F_then_mov_rr_32_then_pop_r_then_pop_r                                 = 1208
-	o_lea_64_X_then_ret                                                                = 1209
-	o_mov_rr_32_then_lea_32_B_then_sub_ri_32_F_then_call                               = 1210
-	o_mov_rr_64_then_mov_ri_64                                                         = 1211
-	o_mov_rr_32_then_mov_ri_64                                                         = 1212
-	o_st_64_B_then_jmp                                                                 = 1213
-	o_mov_rr_64_then_jtest_rr_8_e                                                      = 1214
-	o_lea_32_B_then_xor_rr_32_F                                                        = 1215
-	o_nop_then_sub_ri_64_F                                                             = 1216
-	o_mov_rr_32_then_and_ri_32_N                                                       = 1217
-	o_movz_8_then_mov_ri_64                                                            = 1218
-	o_shr_ri_64_N_then_lea_64_X                                                        = 1219
-	o_nop_then_jtest_rr_64_e                                                           = 1220
-	o_ldz_8_X_then_jcmp_rr_8_e                                                         = 1221
-	o_ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e                                            = 1222
-	o_and_ri_32_F_then_jcc_e                                                           = 1223
-	o_ldz_64_B_then_ldz_64_B_then_st_64_B                                              = 1224
-	o_ldz_64_B_then_add_ri_64_F                                                        = 1225
-	o_add_rr_64_F_then_call                                                            = 1226
-	o_lea_64_B_then_st_64_B_then_st_64_B                                               = 1227
-	o_lea_32_B_then_jcmp_ri_8_a                                                        = 1228
-	o_mov_rr_64_then_lea_64_B_then_call                                                = 1229
-	o_mov_rr_64_then_jmp                                                               = 1230
-	o_shr_ri_64_N_then_and_ri_32_F                                                     = 1231
-	o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B                                 = 1232
-	o_add_miB_32_F_then_call                                                           = 1233
-	o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N                            = 1234
-	o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_32_g          = 1235
-	o_mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F                       = 1236
-	o_ldz_64_B_then_mov_ri_64                                                          = 1237
-	o_nop_then_sub_ri_64_N                                                             = 1238
-	o_push_r_then_mov_rr_64_then_mov_rr_64                                             = 1239
-	o_lea_64_B_then_mov_ri_64_then_mov_ri_64                                           = 1240
-	o_add_ri_64_F_then_pop_r_then_pop_r_then_ret                                       = 1241
-	o_mov_rr_64_then_nop                                                               = 1242
-	o_mov_rr_64_then_cmpxchg_m_64                                                      = 1243
-	o_ldz_64_B_then_jcmp_rr_64_ne                                                      = 1244
-	o_mov_rr_64_then_xor_rr_32_F_then_call                                             = 1245
-	o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be                                      = 1246
-	o_mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be      = 1247
-	o_mov_ri_64_then_mov_rr_64_then_call                                               = 1248
-	o_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                                  = 1249
-	o_and_ri_32_N_then_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                 = 1250
-	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B                                       = 1251
-	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jcmp_rr_64_ne      = 1252
-	o_inc_m_64_B_then_ret                                                              = 1253
-	o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B_then_sub_miB_32_F               = 1254
-	o_lea_64_B_then_shr_ri_64_N_then_lea_64_X                                          = 1255
-	o_lea_64_B_then_shr_ri_64_N_then_lea_64_X_then_xor_rr_32_F_then_nop                = 1256
-	o_lea_64_X_then_lea_64_X_then_lea_64_B_then_call                                   = 1257
-	o_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_mov_ri_64                            = 1258
-	o_mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F                                      = 1259
-	o_ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call                                = 1260
-	o_mov_rr_64_then_shl_ri_64_F                                                       = 1261
-	o_mov_rr_64_then_and_ri_64_N                                                       = 1262
-	o_nop_then_push_r_then_mov_rr_32                                                   = 1263
-	o_mov_ri_64_then_mov_rr_64                                                         = 1264
-	o_mov_rr_64_then_cmpxchg_m_64_then_jcmp_rr_64_e                                    = 1265
-	o_ldz_32_B_then_jcmp_rr_32_ne                                                      = 1266
-	o_sub_ri_64_F_then_call                                                            = 1267
-	o_lea_64_B_then_lea_64_B                                                           = 1268
-	o_add_miB_32_F_then_ret                                                            = 1269
-	o_mov_ri_64_then_xor_rr_32_F                                                       = 1270
-	o_sub_miB_32_F_then_ret                                                            = 1271
-	o_nop_then_ldz_64_B_then_sub_miB_32_F_then_ret                                     = 1272
-	o_nop_then_ldz_64_B_then_add_miB_32_F_then_ret                                     = 1273
-	o_mov_ri_64_then_mov_ri_64_then_call                                               = 1274
-	o_nop_then_ret                                                                     = 1275
-	o_nop_then_ldz_64_B_then_ldz_64_B                                                  = 1276
-	o_or_ri_32_N_then_lea_32_B_then_jcmp_ri_8_a                                        = 1277
-	o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                   = 1278
-	o_ldz_64_B_then_add_rr_64_F                                                        = 1279
-	o_ldz_64_B_then_jcmp_rr_64_e                                                       = 1280
-	o_lea_64_X_then_lea_64_B_then_call                                                 = 1281
-	o_nop_then_ldz_8_B_then_nop_then_ret                                               = 1282
-	o_mov_rr_32_then_mov_rr_32                                                         = 1283
-	o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                    = 1284
-	o_mov_rr_64_then_ldz_64_B_then_ldz_64_B                                            = 1285
-	o_ldz_64_B_then_jmp                                                                = 1286
-	o_nop_then_jmp                                                                     = 1287
-	o_mov_rr_32_then_jmp                                                               = 1288
-	o_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne                                      = 1289
-	o_st_64_B_then_ldz_64_B                                                            = 1290
-	o_mov_ri_64_then_add_ri_64_F                                                       = 1291
-	o_xor_rr_32_F_then_jmp                                                             = 1292
-	o_add_ri_64_N_then_jcmp_ri_64_b                                                    = 1293
-	o_mov_rr_64_then_add_ri_64_N                                                       = 1294
-	o_ldz_32_B_then_jtest_rr_32_ne                                                     = 1295
-	o_add_rr_64_N_then_add_rr_64_N_then_jcmp_rr_64_ae                                  = 1296
-	o_lea_64_X_then_ldz_64_B                                                           = 1297
-	o_and_ri_32_F_then_ldz_64_B                                                        = 1298
-	o_mov_rr_32_then_sub_rr_32_F                                                       = 1299
-	o_test_rr_32_F_then_cmov_ne_32                                                     = 1300
-	o_mov_ri_64_then_ret                                                               = 1301
-	o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N                                      = 1302
-	o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N_then_test_rr_32_F_then_cmov_ne_32    = 1303
-	o_mov_rr_32_then_shr_ri_32_N                                                       = 1304
-	o_shl_ri_64_N_then_mov_rr_32                                                       = 1305
-	o_movs_32_64_then_jtest_rr_32_ne                                                   = 1306
-	o_xor_rr_64_F_then_ret                                                             = 1307
-	o_add_ri_64_F_then_mov_rr_32_then_mov_rr_64                                        = 1308
-	o_nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64                           = 1309
-	o_sti_64_B_then_call                                                               = 1310
-	o_add_ri_64_N_then_jtest_rr_8_e                                                    = 1311
-	o_st_32_B_then_call                                                                = 1312
-	o_st_8_B_then_jcmp_rr_64_ne                                                        = 1313
-	o_add_ri_64_N_then_add_ri_64_F                                                     = 1314
-	o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r                          = 1315
-	o_ldz_64_B_then_sub_ri_64_F                                                        = 1316
-	o_st_64_B_then_jcmp_rr_64_ne                                                       = 1317
-	o_shl_ri_64_N_then_or_rr_64_N                                                      = 1318
-	o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N                                        = 1319
-	o_mov_rr_64_then_mov_rr_32_then_sar_ri_64_F                                        = 1320
-	o_mov_rr_64_then_jcmp_rr_64_ae                                                     = 1321
-	o_ldz_64_B_then_mov_rr_32                                                          = 1322
-	o_xor_rr_32_F_then_mov_rr_32_then_jmp                                              = 1323
-	o_mov_rr_64_then_jtest_rr_32_ne                                                    = 1324
-	o_nop_then_ldz_8_B_then_mov_rr_64_then_jtest_rr_32_ne                              = 1325
-	o_mov_ri_64_then_xor_rr_32_F_then_lea_64_B_then_call                               = 1326
-	o_add_ri_64_N_then_add_ri_64_F_then_lea_64_B_then_call                             = 1327
-	o_mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret                                   = 1328
-	o_ldz_32_B_then_jtest_ri_8_ne                                                      = 1329
-	o_add_ri_32_N_then_add_rr_64_F                                                     = 1330
-	o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B                         = 1331
-	o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne      = 1332
-	o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X                                         = 1333
-	o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N                        = 1334
-	o_nop_then_ldz_32_B                                                                = 1335
-	o_cmp_rr_64_F_then_cmov_be_64                                                      = 1336
-	o_ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne                                     = 1337
-	o_nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64                        = 1338
-	o_not_64_then_and_rr_64_F                                                          = 1339
-	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F                                       = 1340
-	o_xor_rr_32_F_then_mov_rr_64_then_call                                             = 1341
-	o_ldz_64_B_then_st_64_B_then_jtest_ri_32_e                                         = 1342
-	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret                              = 1343
-	o_ldz_64_X_then_jtest_rr_64_ne                                                     = 1344
-	o_div_64_then_ldz_8_B_then_st_8_X                                                  = 1345
-	o_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64_then_add_ri_64_N                  = 1346
-	o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F                                        = 1347
-	o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne         = 1348
-	o_mov_rr_64_then_xor_rr_32_F_then_mov_rr_64                                        = 1349
-	o_sti_64_B_then_sti_32_B                                                           = 1350
-	o_ldz_64_B_then_add_ri_64_F_then_st_64_X                                           = 1351
-	o_ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e                         = 1352
-	o_ldz_64_B_then_lea_64_X_then_ldz_64_B                                             = 1353
-	o_ldz_64_B_then_lea_64_X_then_ldz_64_B_then_ldz_64_X_then_jtest_rr_64_ne           = 1354
-	o_ldz_8_B_then_or_ri_32_N                                                          = 1355
-	o_ldz_8_B_then_or_ri_32_N_then_jcmp_ri_8_ne                                        = 1356
-	o_sar_ri_64_F_then_lea_64_X                                                        = 1357
-	o_mov_rr_32_then_and_ri_32_F_then_jcc_e                                            = 1358
-	o_ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X                           = 1359
-	o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N                                         = 1360
-	o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F            = 1361
-	o_nop_then_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne                             = 1362
-	o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call                                  = 1363
-	o_ldz_64_B_then_lea_64_B_then_call                                                 = 1364
-	o_ldz_32_B_then_ldz_64_B                                                           = 1365
-	o_ldz_32_B_then_jtest_ri_8_e                                                       = 1366
-	o_mov_rr_64_then_jcmp_ri_64_a                                                      = 1367
-	o_pop_r_then_mov_rr_64                                                             = 1368
-	o_nop_then_sti_8_B_then_jtest_ri_32_e                                              = 1369
-	o_ldz_64_B_then_jcmp_rr_64_b                                                       = 1370
-	o_mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call                                = 1371
-	o_add_rr_64_N_then_add_rr_64_F                                                     = 1372
-	o_sub_rr_64_F_then_st_64_B                                                         = 1373
-	o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F                                        = 1374
-	o_nop_then_push_r_then_push_r_then_push_r_then_push_r                              = 1375
-	o_lea_64_B_then_xor_rr_32_F                                                        = 1376
-	o_and_ri_32_F_then_call                                                            = 1377
-	o_shr_ri_64_N_then_add_rr_64_N                                                     = 1378
-	o_mov_ri_64_then_mov_ri_64_then_mov_ri_64                                          = 1379
-	o_add_rmB_64_F_then_mov_rr_64_then_call                                            = 1380
-	o_sub_ri_64_N_then_shr_ri_64_F                                                     = 1381
-	o_lea_64_B_then_mov_ri_64_then_call                                                = 1382
-	o_nop_then_mov_ri_64                                                               = 1383
-	o_lea_64_X_then_nop                                                                = 1384
-	o_mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F                            = 1385
-	o_mov_rr_64_then_sub_ri_64_F                                                       = 1386
-	o_lea_64_B_then_st_64_B                                                            = 1387
-	o_lea_64_B_then_lea_64_B_then_st_64_B_then_call                                    = 1388
-	o_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64                           = 1389
-	o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64                           = 1390
-	o_add_mrB_64_F_then_mov_rr_64_then_ret                                             = 1391
-	o_add_rmB_64_F_then_mov_ri_64_then_call                                            = 1392
-	o_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call                            = 1393
-	o_add_rr_64_N_then_jcmp_ri_64_be                                                   = 1394
-	o_cmp_rr_64_F_then_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call           = 1395
-	o_ldz_64_B_then_add_ri_64_F_then_jmp_r                                             = 1396
-	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B                             = 1397
-	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B_then_jcmp_mrB_64_ae         = 1398
-	o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call                              = 1399
-	o_lea_64_X_then_jcmp_ri_64_be                                                      = 1400
-	o_lea_64_X_then_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne              = 1401
-	o_mov_ri_64_then_jcmp_ri_64_a                                                      = 1402
-	o_mov_rr_32_then_add_rr_64_N_then_jcmp_ri_64_be                                    = 1403
-	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N                                      = 1404
-	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N_then_jtest_rr_64_e                   = 1405
-	o_mov_rr_64_then_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call             = 1406
-	o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N                     = 1407
-	o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N_then_sub_rr_32_F    = 1408
-	o_mov_rr_64_then_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F                           = 1409
-	o_mov_rr_64_then_ldz_64_B_then_mov_rr_64_then_mov_rr_64                            = 1410
-	o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_shl_ri_64_N          = 1411
-	o_mov_rr_64_then_mov_rr_32_then_mul_64                                             = 1412
-	o_movz_8_then_mov_ri_64_then_add_ri_64_F_then_call                                 = 1413
-	o_pop_r_then_st_64_B_then_jmp                                                      = 1414
-	o_st_64_B_then_lea_64_B_then_lea_64_B_then_st_64_B_then_call                       = 1415
-	o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call                = 1416
-	o_mov_rr_32_then_jtest_rr_32_e                                                     = 1417
-	o_nop_then_push_r_then_push_r_then_mov_rr_32                                       = 1418
-	o_mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret                              = 1419
-	o_mov_rr_32_then_and_ri_32_F                                                       = 1420
-	o_ldz_8_B_then_jcmp_ri_8_e                                                         = 1421
-	o_nop_then_push_r_then_lea_64_B                                                    = 1422
-	o_st_64_B_then_mov_ri_64                                                           = 1423
-	o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64                                 = 1424
-	o_shr_ri_64_F_then_mov_rr_64_then_ret                                              = 1425
-	o_add_rr_64_F_then_ret                                                             = 1426
-	o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le                    = 1427
-	o_nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call                           = 1428
-	o_nop_then_sub_ri_64_N_then_jtest_rr_64_e                                          = 1429
-	o_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a                                     = 1430
-	o_mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b                                    = 1431
-	o_ldz_32_B_then_st_64_B                                                            = 1432
-	o_push_r_then_ldz_64_B_then_mov_ri_64                                              = 1433
-	o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N                                        = 1434
-	o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N_then_shr_ri_64_N                       = 1435
-	o_movz_8_then_mov_ri_64_then_imul_rr_64_F                                          = 1436
-	o_and_ri_64_N_then_add_ri_64_F_then_jmp                                            = 1437
-	o_push_r_then_mov_rr_32_then_push_r_then_mov_rr_64                                 = 1438
-	o_st_64_B_then_sti_32_B                                                            = 1439
-	o_ldz_8_B_then_jtest_rr_8_e                                                        = 1440
-	o_nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F                      = 1441
-	o_and_rr_32_N_then_jtest_ri_8_ne                                                   = 1442
-	o_not_32_then_and_rr_32_N_then_jtest_ri_8_ne                                       = 1443
-	o_shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne                      = 1444
-	o_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e                                        = 1445
+	o_add_ri_64_N_then_add_rr_64_F                                                     = 1104
+	o_add_ri_64_N_then_add_rr_64_F_then_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be        = 1105
+	o_ldz_64_B_then_ldz_64_B                                                           = 1106
+	o_movs_8_32_then_jcmp_rr_32_ae                                                     = 1107
+	o_add_ri_64_N_then_jcmp_rr_64_e                                                    = 1108
+	o_cmpxchg_m_32_then_jtest_rr_32_ne                                                 = 1109
+	o_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne                 = 1110
+	o_mov_rr_64_then_mov_rr_64_then_call                                               = 1111
+	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N                                      = 1112
+	o_mov_rr_32_then_xor_rr_32_F_then_ror_ri_32_N_then_sub_rr_32_N                     = 1113
+	o_mov_rr_64_then_mov_rr_32                                                         = 1114
+	o_ldz_8_B_then_st_8_X                                                              = 1115
+	o_add_ri_64_N_then_add_ri_64_N                                                     = 1116
+	o_ldz_64_B_then_mov_rr_64                                                          = 1117
+	o_add_ri_64_F_then_ret                                                             = 1118
+	o_pop_r_then_pop_r_then_ret                                                        = 1119
+	o_mov_rr_64_then_jtest_rr_64_e                                                     = 1120
+	o_add_mrB_64_F_then_ret                                                            = 1121
+	o_add_ri_64_F_then_sti_64_B                                                        = 1122
+	o_sti_32_B_then_mov_ri_64                                                          = 1123
+	o_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne                                     = 1124
+	o_add_ri_64_N_then_jtest_rr_8_ne                                                   = 1125
+	o_inc_m_64_B_then_xor_rr_32_F_then_mov_ri_64_then_cmpxchg_m_32_then_jtest_rr_32_ne = 1126
+	o_ldz_8_B_then_st_8_X_then_add_ri_64_N_then_jtest_rr_8_ne                          = 1127
+	o_sti_32_B_then_mov_ri_64_then_add_mrB_64_F_then_ret                               = 1128
+	o_st_8_B_then_add_ri_64_N_then_add_ri_64_N                                         = 1129
+	o_ldz_32_B_then_ldz_32_B                                                           = 1130
+	o_xor_rr_32_F_then_ret                                                             = 1131
+	o_push_r_then_mov_rr_32_then_push_r                                                = 1132
+	o_ldz_32_B_then_jtest_rr_32_e                                                      = 1133
+	o_mov_rr_64_then_sub_ri_64_N                                                       = 1134
+	o_sti_64_B_then_sti_64_B                                                           = 1135
+	o_shl_ri_64_F_then_lea_64_B                                                        = 1136
+	o_add_ri_64_F_then_mov_rr_64                                                       = 1137
+	o_ldz_64_B_then_lea_64_B                                                           = 1138
+	o_add_ri_64_F_then_jcmp_miB_8_ne                                                   = 1139
+	o_st_64_B_then_call                                                                = 1140
+	o_ldz_64_X_then_jmp_r                                                              = 1141
+	o_mov_rr_32_then_pop_r_then_pop_r                                                  = 1142
+	o_add_ri_32_F_then_st_64_B                                                         = 1143
+	o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B                             = 1144
+	o_add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B_then_sub_ri_32_N            = 1145
+	o_add_rr_64_N_then_jcmp_rr_32_b                                                    = 1146
+	o_dec_m_32_B_then_jcc_e                                                            = 1147
+	o_push_r_then_xor_rr_32_F                                                          = 1148
+	o_add_rr_64_F_then_pop_r_then_ret                                                  = 1149
+	o_push_r_then_mov_rr_32_then_push_r_then_jcmp_ri_32_be                             = 1150
+	o_ldz_8_X_then_st_8_X                                                              = 1151
+	o_mov_rr_64_then_ldz_64_B                                                          = 1152
+	o_lea_64_B_then_mov_rr_64_then_call                                                = 1153
+	o_ldz_8_B_then_add_ri_64_N_then_jtest_rr_8_e                                       = 1154
+	o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N                            = 1155
+	o_ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_64_b          = 1156
+	o_and_ri_32_F_then_jcc_ne                                                          = 1157
+	o_push_r_then_mov_rr_64_then_call                                                  = 1158
+	o_add_rr_64_N_then_add_rr_64_N                                                     = 1159
+	o_ldz_64_B_then_st_64_B_then_st_64_B                                               = 1160
+	o_mov_rr_64_then_pop_r_then_ret                                                    = 1161
+	o_mov_rr_64_then_xor_rr_32_F                                                       = 1162
+	o_add_rr_64_N_then_jcmp_ri_32_a                                                    = 1163
+	o_lea_32_B_then_sub_ri_32_F                                                        = 1164
+	o_lea_32_B_then_sub_ri_32_F_then_call                                              = 1165
+	o_dec_m_32_B_then_set_e                                                            = 1166
+	o_dec_m_32_B_then_set_e_then_jtest_rr_8_e                                          = 1167
+	o_inc_m_32_B_then_mov_rr_64_then_ret                                               = 1168
+	o_ldz_8_X_then_st_8_X_then_add_ri_64_N_then_jcmp_rr_64_ne                          = 1169
+	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B                                         = 1170
+	o_mov_rr_32_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jtest_rr_64_e        = 1171
+	o_ldz_64_B_then_jtest_ri_8_e                                                       = 1172
+	o_cmp_miX_8_F_then_jcc_ne                                                          = 1173
+	o_lea_64_X_then_lea_64_X                                                           = 1174
+	o_ldz_64_B_then_call                                                               = 1175
+	o_and_ri_32_F_then_ret                                                             = 1176
+	o_add_ri_64_F_then_call                                                            = 1177
+	o_push_r_then_mov_rr_64_then_sub_ri_64_F                                           = 1178
+	o_add_ri_64_F_then_jmp                                                             = 1179
+	o_ldz_64_B_then_ldz_32_B                                                           = 1180
+	o_add_ri_64_F_then_mov_rr_32                                                       = 1181
+	o_push_r_then_push_r_then_mov_rr_64                                                = 1182
+	o_ldz_64_B_then_call_r                                                             = 1183
+	o_inc_m_64_B_then_add_ri_64_F_then_ret                                             = 1184
+	o_cdqe_then_jtest_rr_64_ne                                                         = 1185
+	o_pop_r_then_jmp                                                                   = 1186
+	o_mov_rr_64_then_jtest_rr_64_s                                                     = 1187
+	o_ldz_32_B_then_jmp                                                                = 1188
+	o_mov_rr_64_then_mov_rr_64_then_lea_64_B_then_mov_rr_64_then_call                  = 1189
+	o_ldz_64_B_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64             = 1190
+	o_and_rr_32_N_then_cmp_ri_32_F                                                     = 1191
+	o_lea_32_B_then_ldz_32_B_then_jmp                                                  = 1192
+	o_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N                                        = 1193
+	o_mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N          = 1194
+	o_mov_rr_64_then_mov_ri_64_then_call                                               = 1195
+	o_push_r_then_sub_ri_64_F                                                          = 1196
+	o_and_ri_32_F_then_mov_rr_32_then_pop_r_then_pop_r                                 = 1197
+	o_lea_64_X_then_ret                                                                = 1198
+	o_mov_rr_32_then_lea_32_B_then_sub_ri_32_F_then_call                               = 1199
+	o_mov_rr_64_then_mov_ri_64                                                         = 1200
+	o_mov_rr_32_then_mov_ri_64                                                         = 1201
+	o_st_64_B_then_jmp                                                                 = 1202
+	o_mov_rr_64_then_jtest_rr_8_e                                                      = 1203
+	o_lea_32_B_then_xor_rr_32_F                                                        = 1204
+	o_mov_rr_32_then_and_ri_32_N                                                       = 1205
+	o_movz_8_then_mov_ri_64                                                            = 1206
+	o_shr_ri_64_N_then_lea_64_X                                                        = 1207
+	o_ldz_8_X_then_jcmp_rr_8_e                                                         = 1208
+	o_ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e                                            = 1209
+	o_and_ri_32_F_then_jcc_e                                                           = 1210
+	o_ldz_64_B_then_ldz_64_B_then_st_64_B                                              = 1211
+	o_ldz_64_B_then_add_ri_64_F                                                        = 1212
+	o_add_rr_64_F_then_call                                                            = 1213
+	o_lea_64_B_then_st_64_B_then_st_64_B                                               = 1214
+	o_lea_32_B_then_jcmp_ri_8_a                                                        = 1215
+	o_mov_rr_64_then_lea_64_B_then_call                                                = 1216
+	o_mov_rr_64_then_jmp                                                               = 1217
+	o_shr_ri_64_N_then_and_ri_32_F                                                     = 1218
+	o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B                                 = 1219
+	o_add_miB_32_F_then_call                                                           = 1220
+	o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N                            = 1221
+	o_ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_32_g          = 1222
+	o_mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F                       = 1223
+	o_ldz_64_B_then_mov_ri_64                                                          = 1224
+	o_push_r_then_mov_rr_64_then_mov_rr_64                                             = 1225
+	o_lea_64_B_then_mov_ri_64_then_mov_ri_64                                           = 1226
+	o_add_ri_64_F_then_pop_r_then_pop_r_then_ret                                       = 1227
+	o_mov_rr_64_then_cmpxchg_m_64                                                      = 1228
+	o_ldz_64_B_then_jcmp_rr_64_ne                                                      = 1229
+	o_mov_rr_64_then_xor_rr_32_F_then_call                                             = 1230
+	o_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be                                      = 1231
+	o_mov_rr_64_then_sub_ri_64_N_then_mov_rr_32_then_mov_ri_64_then_jcmp_ri_64_be      = 1232
+	o_mov_ri_64_then_mov_rr_64_then_call                                               = 1233
+	o_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                                  = 1234
+	o_and_ri_32_N_then_add_rr_64_N_then_add_rr_64_N_then_jtest_rr_64_e                 = 1235
+	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B                                       = 1236
+	o_and_ri_32_N_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jcmp_rr_64_ne      = 1237
+	o_inc_m_64_B_then_ret                                                              = 1238
+	o_ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B_then_sub_miB_32_F               = 1239
+	o_lea_64_B_then_shr_ri_64_N_then_lea_64_X                                          = 1240
+	o_lea_64_X_then_lea_64_X_then_lea_64_B_then_call                                   = 1241
+	o_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_mov_ri_64                            = 1242
+	o_mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F                                      = 1243
+	o_ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call                                = 1244
+	o_mov_rr_64_then_shl_ri_64_F                                                       = 1245
+	o_mov_rr_64_then_and_ri_64_N                                                       = 1246
+	o_mov_ri_64_then_mov_rr_64                                                         = 1247
+	o_mov_rr_64_then_cmpxchg_m_64_then_jcmp_rr_64_e                                    = 1248
+	o_ldz_32_B_then_jcmp_rr_32_ne                                                      = 1249
+	o_sub_ri_64_F_then_call                                                            = 1250
+	o_lea_64_B_then_lea_64_B                                                           = 1251
+	o_add_miB_32_F_then_ret                                                            = 1252
+	o_mov_ri_64_then_xor_rr_32_F                                                       = 1253
+	o_sub_miB_32_F_then_ret                                                            = 1254
+	o_mov_ri_64_then_mov_ri_64_then_call                                               = 1255
+	o_or_ri_32_N_then_lea_32_B_then_jcmp_ri_8_a                                        = 1256
+	o_ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                   = 1257
+	o_ldz_64_B_then_add_rr_64_F                                                        = 1258
+	o_ldz_64_B_then_jcmp_rr_64_e                                                       = 1259
+	o_lea_64_X_then_lea_64_B_then_call                                                 = 1260
+	o_mov_rr_32_then_mov_rr_32                                                         = 1261
+	o_ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B                    = 1262
+	o_mov_rr_64_then_ldz_64_B_then_ldz_64_B                                            = 1263
+	o_ldz_64_B_then_jmp                                                                = 1264
+	o_mov_rr_32_then_jmp                                                               = 1265
+	o_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne                                      = 1266
+	o_st_64_B_then_ldz_64_B                                                            = 1267
+	o_mov_ri_64_then_add_ri_64_F                                                       = 1268
+	o_xor_rr_32_F_then_jmp                                                             = 1269
+	o_add_ri_64_N_then_jcmp_ri_64_b                                                    = 1270
+	o_mov_rr_64_then_add_ri_64_N                                                       = 1271
+	o_ldz_32_B_then_jtest_rr_32_ne                                                     = 1272
+	o_add_rr_64_N_then_add_rr_64_N_then_jcmp_rr_64_ae                                  = 1273
+	o_lea_64_X_then_ldz_64_B                                                           = 1274
+	o_and_ri_32_F_then_ldz_64_B                                                        = 1275
+	o_mov_rr_32_then_sub_rr_32_F                                                       = 1276
+	o_test_rr_32_F_then_cmov_ne_32                                                     = 1277
+	o_mov_ri_64_then_ret                                                               = 1278
+	o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N                                      = 1279
+	o_mov_rr_32_then_and_ri_32_N_then_xor_ri_32_N_then_test_rr_32_F_then_cmov_ne_32    = 1280
+	o_mov_rr_32_then_shr_ri_32_N                                                       = 1281
+	o_shl_ri_64_N_then_mov_rr_32                                                       = 1282
+	o_movs_32_64_then_jtest_rr_32_ne                                                   = 1283
+	o_xor_rr_64_F_then_ret                                                             = 1284
+	o_add_ri_64_F_then_mov_rr_32_then_mov_rr_64                                        = 1285
+	o_sti_64_B_then_call                                                               = 1286
+	o_add_ri_64_N_then_jtest_rr_8_e                                                    = 1287
+	o_st_32_B_then_call                                                                = 1288
+	o_st_8_B_then_jcmp_rr_64_ne                                                        = 1289
+	o_add_ri_64_N_then_add_ri_64_F                                                     = 1290
+	o_add_ri_64_F_then_pop_r_then_pop_r_then_pop_r_then_pop_r                          = 1291
+	o_ldz_64_B_then_sub_ri_64_F                                                        = 1292
+	o_st_64_B_then_jcmp_rr_64_ne                                                       = 1293
+	o_shl_ri_64_N_then_or_rr_64_N                                                      = 1294
+	o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N                                        = 1295
+	o_mov_rr_64_then_mov_rr_32_then_sar_ri_64_F                                        = 1296
+	o_mov_rr_64_then_jcmp_rr_64_ae                                                     = 1297
+	o_ldz_64_B_then_mov_rr_32                                                          = 1298
+	o_xor_rr_32_F_then_mov_rr_32_then_jmp                                              = 1299
+	o_mov_rr_64_then_jtest_rr_32_ne                                                    = 1300
+	o_mov_ri_64_then_xor_rr_32_F_then_lea_64_B_then_call                               = 1301
+	o_add_ri_64_N_then_add_ri_64_F_then_lea_64_B_then_call                             = 1302
+	o_mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret                                   = 1303
+	o_ldz_32_B_then_jtest_ri_8_ne                                                      = 1304
+	o_add_ri_32_N_then_add_rr_64_F                                                     = 1305
+	o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B                         = 1306
+	o_add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne      = 1307
+	o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X                                         = 1308
+	o_mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N                        = 1309
+	o_cmp_rr_64_F_then_cmov_be_64                                                      = 1310
+	o_ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne                                     = 1311
+	o_not_64_then_and_rr_64_F                                                          = 1312
+	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F                                       = 1313
+	o_xor_rr_32_F_then_mov_rr_64_then_call                                             = 1314
+	o_ldz_64_B_then_st_64_B_then_jtest_ri_32_e                                         = 1315
+	o_shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F_then_ret                              = 1316
+	o_ldz_64_X_then_jtest_rr_64_ne                                                     = 1317
+	o_div_64_then_ldz_8_B_then_st_8_X                                                  = 1318
+	o_div_64_then_ldz_8_B_then_st_8_X_then_mov_rr_64_then_add_ri_64_N                  = 1319
+	o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F                                        = 1320
+	o_ldz_8_B_then_add_ri_64_N_then_sub_ri_64_F_then_st_8_B_then_jcmp_rr_64_ne         = 1321
+	o_mov_rr_64_then_xor_rr_32_F_then_mov_rr_64                                        = 1322
+	o_sti_64_B_then_sti_32_B                                                           = 1323
+	o_ldz_64_B_then_add_ri_64_F_then_st_64_X                                           = 1324
+	o_ldz_64_B_then_add_ri_64_F_then_st_64_X_then_jcmp_rr_64_e                         = 1325
+	o_ldz_64_B_then_lea_64_X_then_ldz_64_B                                             = 1326
+	o_ldz_64_B_then_lea_64_X_then_ldz_64_B_then_ldz_64_X_then_jtest_rr_64_ne           = 1327
+	o_ldz_8_B_then_or_ri_32_N                                                          = 1328
+	o_ldz_8_B_then_or_ri_32_N_then_jcmp_ri_8_ne                                        = 1329
+	o_sar_ri_64_F_then_lea_64_X                                                        = 1330
+	o_mov_rr_32_then_and_ri_32_F_then_jcc_e                                            = 1331
+	o_ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X                           = 1332
+	o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N                                         = 1333
+	o_mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F            = 1334
+	o_mov_rr_64_then_mov_rr_64_then_st_64_B_then_call                                  = 1335
+	o_ldz_64_B_then_lea_64_B_then_call                                                 = 1336
+	o_ldz_32_B_then_ldz_64_B                                                           = 1337
+	o_ldz_32_B_then_jtest_ri_8_e                                                       = 1338
+	o_mov_rr_64_then_jcmp_ri_64_a                                                      = 1339
+	o_pop_r_then_mov_rr_64                                                             = 1340
+	o_ldz_64_B_then_jcmp_rr_64_b                                                       = 1341
+	o_mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call                                = 1342
+	o_add_rr_64_N_then_add_rr_64_F                                                     = 1343
+	o_sub_rr_64_F_then_st_64_B                                                         = 1344
+	o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F                                        = 1345
+	o_lea_64_B_then_xor_rr_32_F                                                        = 1346
+	o_and_ri_32_F_then_call                                                            = 1347
+	o_shr_ri_64_N_then_add_rr_64_N                                                     = 1348
+	o_mov_ri_64_then_mov_ri_64_then_mov_ri_64                                          = 1349
+	o_add_rmB_64_F_then_mov_rr_64_then_call                                            = 1350
+	o_sub_ri_64_N_then_shr_ri_64_F                                                     = 1351
+	o_lea_64_B_then_mov_ri_64_then_call                                                = 1352
+	o_mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F                            = 1353
+	o_mov_rr_64_then_sub_ri_64_F                                                       = 1354
+	o_lea_64_B_then_st_64_B                                                            = 1355
+	o_lea_64_B_then_lea_64_B_then_st_64_B_then_call                                    = 1356
+	o_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64                           = 1357
+	o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64                           = 1358
+	o_add_mrB_64_F_then_mov_rr_64_then_ret                                             = 1359
+	o_add_rmB_64_F_then_mov_ri_64_then_call                                            = 1360
+	o_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call                            = 1361
+	o_add_rr_64_N_then_jcmp_ri_64_be                                                   = 1362
+	o_cmp_rr_64_F_then_cmov_be_64_then_add_rmB_64_F_then_mov_rr_64_then_call           = 1363
+	o_ldz_64_B_then_add_ri_64_F_then_jmp_r                                             = 1364
+	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B                             = 1365
+	o_ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B_then_jcmp_mrB_64_ae         = 1366
+	o_ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call                              = 1367
+	o_lea_64_X_then_jcmp_ri_64_be                                                      = 1368
+	o_mov_ri_64_then_jcmp_ri_64_a                                                      = 1369
+	o_mov_rr_32_then_add_rr_64_N_then_jcmp_ri_64_be                                    = 1370
+	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N                                      = 1371
+	o_mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N_then_jtest_rr_64_e                   = 1372
+	o_mov_rr_64_then_add_rr_64_N_then_add_rr_64_F_then_mov_rr_64_then_call             = 1373
+	o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N                     = 1374
+	o_mov_rr_64_then_and_ri_64_N_then_shr_ri_64_N_then_add_rr_64_N_then_sub_rr_32_F    = 1375
+	o_mov_rr_64_then_ldz_64_B_then_ldz_64_B_then_xor_rr_32_F                           = 1376
+	o_mov_rr_64_then_ldz_64_B_then_mov_rr_64_then_mov_rr_64                            = 1377
+	o_mov_rr_64_then_mov_ri_64_then_mov_ri_64_then_mov_ri_64_then_shl_ri_64_N          = 1378
+	o_mov_rr_64_then_mov_rr_32_then_mul_64                                             = 1379
+	o_movz_8_then_mov_ri_64_then_add_ri_64_F_then_call                                 = 1380
+	o_pop_r_then_st_64_B_then_jmp                                                      = 1381
+	o_st_64_B_then_lea_64_B_then_lea_64_B_then_st_64_B_then_call                       = 1382
+	o_xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call                = 1383
+	o_mov_rr_32_then_jtest_rr_32_e                                                     = 1384
+	o_mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret                              = 1385
+	o_mov_rr_32_then_and_ri_32_F                                                       = 1386
+	o_ldz_8_B_then_jcmp_ri_8_e                                                         = 1387
+	o_st_64_B_then_mov_ri_64                                                           = 1388
+	o_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64                                 = 1389
+	o_shr_ri_64_F_then_mov_rr_64_then_ret                                              = 1390
+	o_add_rr_64_F_then_ret                                                             = 1391
+	o_lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le                    = 1392
+	o_mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a                                     = 1393
+	o_mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b                                    = 1394
+	o_ldz_32_B_then_st_64_B                                                            = 1395
+	o_push_r_then_ldz_64_B_then_mov_ri_64                                              = 1396
+	o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N                                        = 1397
+	o_mov_rr_64_then_mov_rr_64_then_and_ri_32_N_then_shr_ri_64_N                       = 1398
+	o_movz_8_then_mov_ri_64_then_imul_rr_64_F                                          = 1399
+	o_and_ri_64_N_then_add_ri_64_F_then_jmp                                            = 1400
+	o_push_r_then_mov_rr_32_then_push_r_then_mov_rr_64                                 = 1401
+	o_st_64_B_then_sti_32_B                                                            = 1402
+	o_ldz_8_B_then_jtest_rr_8_e                                                        = 1403
+	o_and_rr_32_N_then_jtest_ri_8_ne                                                   = 1404
+	o_not_32_then_and_rr_32_N_then_jtest_ri_8_ne                                       = 1405
+	o_shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne                      = 1406
+	o_ldz_64_B_then_ldz_64_B_then_jtest_rr_64_e                                        = 1407
 	firstSuper                                                                         = 1057
-	numOps                                                                             = 1446
+	numOps                                                                             = 1408
 )
 
 var opNames = [...]string{
@@ -2558,7 +2520,6 @@ var opNames = [...]string{
 	"ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be",
 	"mov_rr_64_then_mov_rr_64_then_mov_rr_64_then_mov_rr_64",
 	"sub_ri_32_F_then_jcc_ne",
-	"nop_then_push_r_then_push_r",
 	"add_ri_64_N_then_add_rr_64_F",
 	"add_ri_64_N_then_add_rr_64_F_then_ldz_8_B_then_lea_32_B_then_jcmp_ri_8_be",
 	"ldz_64_B_then_ldz_64_B",
@@ -2593,13 +2554,10 @@ var opNames = [...]string{
 	"sti_64_B_then_sti_64_B",
 	"shl_ri_64_F_then_lea_64_B",
 	"add_ri_64_F_then_mov_rr_64",
-	"nop_then_push_r_then_mov_rr_64",
 	"ldz_64_B_then_lea_64_B",
 	"add_ri_64_F_then_jcmp_miB_8_ne",
-	"nop_then_push_r",
 	"st_64_B_then_call",
 	"ldz_64_X_then_jmp_r",
-	"nop_then_ldz_64_B",
 	"mov_rr_32_then_pop_r_then_pop_r",
 	"add_ri_32_F_then_st_64_B",
 	"add_ri_32_F_then_st_64_B_then_ldz_32_B_then_ldz_32_B",
@@ -2611,7 +2569,6 @@ var opNames = [...]string{
 	"push_r_then_mov_rr_32_then_push_r_then_jcmp_ri_32_be",
 	"ldz_8_X_then_st_8_X",
 	"mov_rr_64_then_ldz_64_B",
-	"xor_rr_32_F_then_nop",
 	"lea_64_B_then_mov_rr_64_then_call",
 	"ldz_8_B_then_add_ri_64_N_then_jtest_rr_8_e",
 	"ldz_8_B_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N",
@@ -2622,7 +2579,6 @@ var opNames = [...]string{
 	"ldz_64_B_then_st_64_B_then_st_64_B",
 	"mov_rr_64_then_pop_r_then_ret",
 	"mov_rr_64_then_xor_rr_32_F",
-	"nop_then_sti_8_B",
 	"add_rr_64_N_then_jcmp_ri_32_a",
 	"lea_32_B_then_sub_ri_32_F",
 	"lea_32_B_then_sub_ri_32_F_then_call",
@@ -2632,7 +2588,6 @@ var opNames = [...]string{
 	"ldz_8_X_then_st_8_X_then_add_ri_64_N_then_jcmp_rr_64_ne",
 	"mov_rr_32_then_shl_ri_64_F_then_lea_64_B",
 	"mov_rr_32_then_shl_ri_64_F_then_lea_64_B_then_ldz_64_B_then_jtest_rr_64_e",
-	"nop_then_ldz_32_B_then_jtest_rr_32_e",
 	"ldz_64_B_then_jtest_ri_8_e",
 	"cmp_miX_8_F_then_jcc_ne",
 	"lea_64_X_then_lea_64_X",
@@ -2644,9 +2599,7 @@ var opNames = [...]string{
 	"ldz_64_B_then_ldz_32_B",
 	"add_ri_64_F_then_mov_rr_32",
 	"push_r_then_push_r_then_mov_rr_64",
-	"nop_then_push_r_then_push_r_then_mov_rr_64",
 	"ldz_64_B_then_call_r",
-	"nop_then_add_miB_32_F",
 	"inc_m_64_B_then_add_ri_64_F_then_ret",
 	"cdqe_then_jtest_rr_64_ne",
 	"pop_r_then_jmp",
@@ -2658,10 +2611,8 @@ var opNames = [...]string{
 	"lea_32_B_then_ldz_32_B_then_jmp",
 	"mov_ri_64_then_mov_ri_64_then_shr_ri_64_N",
 	"mov_rr_64_then_mov_rr_32_then_mov_ri_64_then_mov_ri_64_then_shr_ri_64_N",
-	"nop_then_ldz_8_B",
 	"mov_rr_64_then_mov_ri_64_then_call",
 	"push_r_then_sub_ri_64_F",
-	"nop_then_sti_8_B_then_dec_m_32_B_then_jcc_e",
 	"and_ri_32_F_then_mov_rr_32_then_pop_r_then_pop_r",
 	"lea_64_X_then_ret",
 	"mov_rr_32_then_lea_32_B_then_sub_ri_32_F_then_call",
@@ -2670,11 +2621,9 @@ var opNames = [...]string{
 	"st_64_B_then_jmp",
 	"mov_rr_64_then_jtest_rr_8_e",
 	"lea_32_B_then_xor_rr_32_F",
-	"nop_then_sub_ri_64_F",
 	"mov_rr_32_then_and_ri_32_N",
 	"movz_8_then_mov_ri_64",
 	"shr_ri_64_N_then_lea_64_X",
-	"nop_then_jtest_rr_64_e",
 	"ldz_8_X_then_jcmp_rr_8_e",
 	"ldz_8_X_then_ldz_8_X_then_jcmp_rr_8_e",
 	"and_ri_32_F_then_jcc_e",
@@ -2692,11 +2641,9 @@ var opNames = [...]string{
 	"ldz_8_X_then_st_8_B_then_add_ri_64_N_then_add_ri_64_N_then_jcmp_rr_32_g",
 	"mov_rr_64_then_mov_rr_64_then_shr_ri_64_N_then_and_ri_32_F",
 	"ldz_64_B_then_mov_ri_64",
-	"nop_then_sub_ri_64_N",
 	"push_r_then_mov_rr_64_then_mov_rr_64",
 	"lea_64_B_then_mov_ri_64_then_mov_ri_64",
 	"add_ri_64_F_then_pop_r_then_pop_r_then_ret",
-	"mov_rr_64_then_nop",
 	"mov_rr_64_then_cmpxchg_m_64",
 	"ldz_64_B_then_jcmp_rr_64_ne",
 	"mov_rr_64_then_xor_rr_32_F_then_call",
@@ -2710,14 +2657,12 @@ var opNames = [...]string{
 	"inc_m_64_B_then_ret",
 	"ldz_64_B_then_lea_64_B_then_st_64_B_then_st_64_B_then_sub_miB_32_F",
 	"lea_64_B_then_shr_ri_64_N_then_lea_64_X",
-	"lea_64_B_then_shr_ri_64_N_then_lea_64_X_then_xor_rr_32_F_then_nop",
 	"lea_64_X_then_lea_64_X_then_lea_64_B_then_call",
 	"mov_ri_64_then_lea_64_B_then_mov_ri_64_then_mov_ri_64",
 	"mov_rr_64_then_sub_ri_64_N_then_shr_ri_64_F",
 	"ldz_64_B_then_st_64_B_then_add_miB_32_F_then_call",
 	"mov_rr_64_then_shl_ri_64_F",
 	"mov_rr_64_then_and_ri_64_N",
-	"nop_then_push_r_then_mov_rr_32",
 	"mov_ri_64_then_mov_rr_64",
 	"mov_rr_64_then_cmpxchg_m_64_then_jcmp_rr_64_e",
 	"ldz_32_B_then_jcmp_rr_32_ne",
@@ -2726,22 +2671,16 @@ var opNames = [...]string{
 	"add_miB_32_F_then_ret",
 	"mov_ri_64_then_xor_rr_32_F",
 	"sub_miB_32_F_then_ret",
-	"nop_then_ldz_64_B_then_sub_miB_32_F_then_ret",
-	"nop_then_ldz_64_B_then_add_miB_32_F_then_ret",
 	"mov_ri_64_then_mov_ri_64_then_call",
-	"nop_then_ret",
-	"nop_then_ldz_64_B_then_ldz_64_B",
 	"or_ri_32_N_then_lea_32_B_then_jcmp_ri_8_a",
 	"ldz_64_B_then_ldz_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B",
 	"ldz_64_B_then_add_rr_64_F",
 	"ldz_64_B_then_jcmp_rr_64_e",
 	"lea_64_X_then_lea_64_B_then_call",
-	"nop_then_ldz_8_B_then_nop_then_ret",
 	"mov_rr_32_then_mov_rr_32",
 	"ldz_64_B_then_st_64_B_then_st_64_B_then_ldz_64_B_then_st_64_B",
 	"mov_rr_64_then_ldz_64_B_then_ldz_64_B",
 	"ldz_64_B_then_jmp",
-	"nop_then_jmp",
 	"mov_rr_32_then_jmp",
 	"ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne",
 	"st_64_B_then_ldz_64_B",
@@ -2763,7 +2702,6 @@ var opNames = [...]string{
 	"movs_32_64_then_jtest_rr_32_ne",
 	"xor_rr_64_F_then_ret",
 	"add_ri_64_F_then_mov_rr_32_then_mov_rr_64",
-	"nop_then_push_r_then_push_r_then_push_r_then_mov_rr_64",
 	"sti_64_B_then_call",
 	"add_ri_64_N_then_jtest_rr_8_e",
 	"st_32_B_then_call",
@@ -2779,7 +2717,6 @@ var opNames = [...]string{
 	"ldz_64_B_then_mov_rr_32",
 	"xor_rr_32_F_then_mov_rr_32_then_jmp",
 	"mov_rr_64_then_jtest_rr_32_ne",
-	"nop_then_ldz_8_B_then_mov_rr_64_then_jtest_rr_32_ne",
 	"mov_ri_64_then_xor_rr_32_F_then_lea_64_B_then_call",
 	"add_ri_64_N_then_add_ri_64_F_then_lea_64_B_then_call",
 	"mov_ri_64_then_add_ri_64_F_then_pop_r_then_ret",
@@ -2789,10 +2726,8 @@ var opNames = [...]string{
 	"add_ri_32_N_then_add_rr_64_F_then_sti_64_B_then_sti_64_B_then_jcmp_ri_32_ne",
 	"mov_rr_64_then_shl_ri_64_F_then_sti_64_X",
 	"mov_rr_64_then_shl_ri_64_F_then_sti_64_X_then_shl_ri_64_N",
-	"nop_then_ldz_32_B",
 	"cmp_rr_64_F_then_cmov_be_64",
 	"ldz_64_B_then_movs_32_64_then_jtest_rr_32_ne",
-	"nop_then_push_r_then_mov_rr_64_then_push_r_then_mov_rr_64",
 	"not_64_then_and_rr_64_F",
 	"shl_ri_64_N_then_mov_rr_32_then_or_rr_64_F",
 	"xor_rr_32_F_then_mov_rr_64_then_call",
@@ -2816,20 +2751,17 @@ var opNames = [...]string{
 	"ldz_64_B_then_mov_rr_64_then_sar_ri_64_F_then_lea_64_X",
 	"mov_rr_64_then_ldz_64_B_then_shl_rc_64_N",
 	"mov_rr_64_then_ldz_64_B_then_shl_rc_64_N_then_not_64_then_and_rr_64_F",
-	"nop_then_ldz_64_B_then_mov_rr_64_then_jtest_rr_32_ne",
 	"mov_rr_64_then_mov_rr_64_then_st_64_B_then_call",
 	"ldz_64_B_then_lea_64_B_then_call",
 	"ldz_32_B_then_ldz_64_B",
 	"ldz_32_B_then_jtest_ri_8_e",
 	"mov_rr_64_then_jcmp_ri_64_a",
 	"pop_r_then_mov_rr_64",
-	"nop_then_sti_8_B_then_jtest_ri_32_e",
 	"ldz_64_B_then_jcmp_rr_64_b",
 	"mov_rr_32_then_mov_rr_64_then_mov_rr_64_then_call",
 	"add_rr_64_N_then_add_rr_64_F",
 	"sub_rr_64_F_then_st_64_B",
 	"ldz_64_B_then_mov_rr_64_then_add_rmB_64_F",
-	"nop_then_push_r_then_push_r_then_push_r_then_push_r",
 	"lea_64_B_then_xor_rr_32_F",
 	"and_ri_32_F_then_call",
 	"shr_ri_64_N_then_add_rr_64_N",
@@ -2837,8 +2769,6 @@ var opNames = [...]string{
 	"add_rmB_64_F_then_mov_rr_64_then_call",
 	"sub_ri_64_N_then_shr_ri_64_F",
 	"lea_64_B_then_mov_ri_64_then_call",
-	"nop_then_mov_ri_64",
-	"lea_64_X_then_nop",
 	"mov_rr_32_then_push_r_then_mov_rr_64_then_sub_ri_64_F",
 	"mov_rr_64_then_sub_ri_64_F",
 	"lea_64_B_then_st_64_B",
@@ -2855,7 +2785,6 @@ var opNames = [...]string{
 	"ldz_64_B_then_add_rr_64_F_then_st_64_B_then_ldz_64_B_then_jcmp_mrB_64_ae",
 	"ldz_64_B_then_mov_rr_64_then_add_rmB_64_F_then_call",
 	"lea_64_X_then_jcmp_ri_64_be",
-	"lea_64_X_then_nop_then_add_ri_64_F_then_sti_64_B_then_jcmp_rr_64_ne",
 	"mov_ri_64_then_jcmp_ri_64_a",
 	"mov_rr_32_then_add_rr_64_N_then_jcmp_ri_64_be",
 	"mov_rr_32_then_and_ri_32_N_then_shl_ri_64_N",
@@ -2872,18 +2801,14 @@ var opNames = [...]string{
 	"st_64_B_then_lea_64_B_then_lea_64_B_then_st_64_B_then_call",
 	"xor_rr_32_F_then_mov_ri_64_then_lea_64_B_then_mov_ri_64_then_call",
 	"mov_rr_32_then_jtest_rr_32_e",
-	"nop_then_push_r_then_push_r_then_mov_rr_32",
 	"mov_rr_64_then_pop_r_then_pop_r_then_pop_r_then_ret",
 	"mov_rr_32_then_and_ri_32_F",
 	"ldz_8_B_then_jcmp_ri_8_e",
-	"nop_then_push_r_then_lea_64_B",
 	"st_64_B_then_mov_ri_64",
 	"push_r_then_mov_rr_64_then_push_r_then_mov_rr_64",
 	"shr_ri_64_F_then_mov_rr_64_then_ret",
 	"add_rr_64_F_then_ret",
 	"lea_32_B_then_shl_ri_64_N_then_or_rr_64_N_then_jtest_rr_32_le",
-	"nop_then_push_r_then_mov_rr_64_then_ldz_64_B_then_call",
-	"nop_then_sub_ri_64_N_then_jtest_rr_64_e",
 	"mov_rr_64_then_and_ri_64_N_then_jcmp_ri_64_a",
 	"mov_rr_32_then_sub_rr_32_F_then_jcmp_rmB_32_b",
 	"ldz_32_B_then_st_64_B",
@@ -2895,7 +2820,6 @@ var opNames = [...]string{
 	"push_r_then_mov_rr_32_then_push_r_then_mov_rr_64",
 	"st_64_B_then_sti_32_B",
 	"ldz_8_B_then_jtest_rr_8_e",
-	"nop_then_push_r_then_push_r_then_mov_rr_64_then_sub_ri_64_F",
 	"and_rr_32_N_then_jtest_ri_8_ne",
 	"not_32_then_and_rr_32_N_then_jtest_ri_8_ne",
 	"shr_ri_32_N_then_not_32_then_and_rr_32_N_then_jtest_ri_8_ne",
@@ -2952,11 +2876,11 @@ var xchgTab = [4]uint16{937, 942, 947, 952}
 
 var xaddTab = [4]uint16{938, 943, 948, 953}
 
-var superKeys = [...]uint32{26, 31, 34, 37, 38, 39, 41, 45, 46, 82, 186, 193, 194, 206, 234, 239, 245, 246, 254, 281, 292, 293, 312, 329, 349, 362, 364, 372, 379, 398, 399, 400, 401, 404, 406, 409, 410, 411, 412, 413, 417, 419, 423, 425, 426, 429, 449, 452, 456, 458, 465, 473, 482, 483, 484, 488, 489, 491, 512, 930, 932, 944, 954, 959, 65946, 65947, 66468, 66501, 66503, 132039, 196653, 196654, 196814, 196854, 196861, 196862, 196889, 197006, 197018, 197021, 197031, 197034, 197090, 197097, 197237, 197243, 197270, 197297, 197350, 197382, 197540, 197557, 197562, 197573, 197574, 197575, 262338, 262554, 262555, 262570, 262633, 263110, 327717, 327718, 327926, 328078, 328081, 328089, 328090, 328091, 328093, 328103, 328106, 328109, 328289, 328317, 328341, 328342, 328353, 328377, 328645, 328646, 328650, 393247, 393262, 393627, 393871, 458789, 458790, 458798, 459173, 459362, 459387, 459413, 459423, 459449, 459451, 590523, 720942, 720978, 721258, 721266, 721321, 721531, 721532, 786678, 786721, 787067, 917971, 983459, 1114809, 1310966, 1311001, 1311118, 1311130, 1311133, 1311650, 1376666, 1441837, 1441978, 1441986, 1442025, 1442073, 1442190, 1442202, 1442215, 1442217, 1442265, 1442274, 1442445, 1442722, 1442724, 1442757, 1507803, 1507804, 1573468, 1704589, 1704625, 1835262, 1900953, 1966733, 2228470, 2228634, 2229154, 2229190, 2294001, 2490768, 2490779, 2490781, 2490791, 2490794, 2491065, 2491333, 2491334, 2621485, 2621626, 2621869, 2621928, 2752557, 2818458, 2883837, 3015144, 3080493, 3145773, 3277497, 3408363, 3408839, 3474105, 3604518, 3604761, 3604890, 3604903, 3604906, 3605222, 3605446, 3605447, 3735967, 3736250, 3736521, 3801134, 3867321, 3997977, 3998106, 3998107, 3998119, 3998122, 3998185, 3998662, 4129166, 4129178, 4129191, 4129722, 4129733, 4129735, 4194730, 4195248, 4260074, 4260121, 4260241, 4260328, 4260547, 4260567, 4522407, 4522473, 4522950, 4588450, 4653763, 4784538, 4915743, 5046303, 5046518, 5046526, 5046635, 5046636, 5046673, 5046685, 5046695, 5046934, 5047202, 5047237, 5047239, 5112206, 5112218, 5112234, 5112738, 5177742, 5177754, 5178274, 5243244, 5308841, 5374659, 5505435, 5505686, 5571184, 5767857, 5898929, 6095089, 6226343, 6226404, 6226430, 6291502, 6422567, 6422938, 6423012, 6423217, 6488462, 6488474, 6488476, 6488741, 6488996, 6489029, 6489030, 6489031, 6750618, 6751175, 6881977, 6947239, 7012393, 7208998, 7209241, 7209927, 7274919, 7340976, 7406257, 7537311, 7668679, 7798830, 7799481, 7864366, 7995793, 7995803, 7995805, 7996029, 7996045, 7996065, 7996080, 7996081, 7996357, 8192410, 8192717, 8323470, 8323555, 8389008, 8389020, 8389574, 8520106, 8716701, 8717218, 8782235, 8782790, 9043999, 9044207, 9044378, 9044381, 9110436, 9240987, 9306513, 9372049, 9437426, 9568293, 9568301, 9568860, 9568978, 9568993, 9699862, 9699866, 9896868, 9896902, 9896903, 9962439, 10158442, 10158450, 10158452, 10158714, 10223662, 10289562, 10289565, 10289645, 10421190, 10616878, 10682414, 10748513, 10879374, 10879389, 10879514, 10879519, 10879942, 10879943, 11076213, 11076246, 11141533, 11207588, 11207623, 11338138, 11338694, 11403716, 11403919, 11535302, 11666043, 11796890, 11862983, 11993785, 12124586, 12190109, 12255894, 12386957, 12583455, 12714397, 12714410, 12714413, 12714706, 12714938, 12714951, 12779946, 13238682, 13369590, 13566919, 13697722, 14025114, 14091206, 14221722, 14287258, 14418242, 14418593, 14549957, 14746023, 14811625, 14942618, 14943162, 15008167, 15008710, 15204890, 15336356, 15401892, 15597802, 15664070, 15794898, 16122146, 16122344, 16187815, 16252966, 16253434, 16515706, 16712093, 16777631, 16778185, 16908699, 17105862, 17367451, 17432815, 17499078, 17499079, 17629230, 17694766, 17761168, 17891514, 18088598, 18219431, 18219974, 18351012, 18416548, 18416583, 18612885, 18874791, 18940626, 19071942, 19267629, 19268066, 19333165, 19399318, 19530154, 19595677, 19661497, 19923373, 19988761, 20054970, 20186054, 20316583, 20382119, 20579270, 20709792, 20775401, 20775654, 21038022, 21168539, 21299626, 21365703, 21496775, 21627847, 21954985, 22020823, 22151579, 22282651, 22414278, 22545351, 22741403, 22872345, 23266212, 23790174, 23855645, 24052061, 24117789, 24313949, 24314254, 24379477, 24641946, 24642466, 24904646, 25100714, 25166756, 25493597, 25559917, 25822149, 26018481, 26149830, 26280902, 26411975, 26607653, 26673564, 26739100, 26804914, 26935784, 27066915, 27131943, 27198129, 27328922, 27459781, 27591623, 27657158, 27984236, 28049778, 28115354, 28180526, 28311914, 28377785, 28639893, 28770717, 28836257, 28902074, 29033120, 29163949, 29295130, 29426093, 29557201, 29622469, 29754033, 29885382, 30474650, 30540742, 30671258, 30736795, 30868422, 31195559, 31261082, 31261095, 31327174, 31457763, 31719462, 31785370, 31850742, 32048070, 32244135, 32309736, 32375751, 32506822, 32637894, 32833946, 32900038, 33096093, 33161848, 33423772, 33489593, 33686226, 33817238, 33947685, 34013594, 34079686, 34209837, 34275561, 34472346, 34735046, 34866117, 34996650, 35062171, 35128262, 35258791, 35324870, 35586980, 35652551, 35979674, 36110746, 36176839, 36438982, 36831655, 36962793, 37158950, 37225413, 37683393, 37749409, 37880264, 37945537, 38011553}
+var superKeys = [...]uint32{26, 31, 34, 37, 38, 39, 41, 45, 46, 82, 186, 193, 194, 206, 234, 239, 245, 246, 254, 281, 292, 293, 312, 329, 349, 362, 364, 372, 379, 398, 399, 400, 401, 404, 406, 409, 410, 411, 412, 413, 417, 419, 423, 425, 426, 429, 449, 452, 456, 458, 465, 473, 482, 483, 484, 488, 489, 491, 512, 930, 932, 944, 959, 65946, 65947, 66468, 66501, 66503, 132039, 196653, 196654, 196814, 196854, 196861, 196862, 196889, 197006, 197018, 197021, 197031, 197034, 197090, 197097, 197237, 197243, 197270, 197297, 197350, 197382, 197540, 197557, 197573, 197574, 197575, 262338, 262554, 262555, 262570, 262633, 263110, 327717, 327718, 327926, 328078, 328081, 328089, 328090, 328091, 328093, 328103, 328106, 328109, 328289, 328317, 328341, 328342, 328353, 328377, 328645, 328646, 328650, 393247, 393262, 393627, 393871, 458789, 458790, 458798, 459173, 459362, 459387, 459413, 459423, 459449, 459451, 590523, 720942, 720978, 721258, 721266, 721321, 721531, 721532, 786678, 786721, 787067, 917971, 983459, 1114809, 1310966, 1311001, 1311118, 1311130, 1311133, 1311650, 1376666, 1441837, 1441978, 1441986, 1442025, 1442073, 1442190, 1442202, 1442215, 1442217, 1442265, 1442274, 1442445, 1442722, 1442724, 1442757, 1507803, 1507804, 1573468, 1704589, 1704625, 1835262, 1900953, 1966733, 2228470, 2228634, 2229154, 2229190, 2294001, 2490768, 2490779, 2490781, 2490791, 2490794, 2491065, 2491333, 2491334, 2621485, 2621626, 2621869, 2621928, 2752557, 2818458, 2883837, 3015144, 3080493, 3145773, 3277497, 3408363, 3408839, 3474105, 3604518, 3604761, 3604890, 3604903, 3604906, 3605222, 3605446, 3605447, 3735967, 3736250, 3736521, 3801134, 3867321, 3997977, 3998106, 3998107, 3998119, 3998122, 3998185, 3998662, 4129166, 4129178, 4129191, 4129733, 4129735, 4194730, 4195248, 4260074, 4260121, 4260241, 4260328, 4260547, 4260567, 4522407, 4522473, 4522950, 4588450, 4653763, 4784538, 4915743, 5046636, 5112233, 5178051, 5308827, 5309078, 5374576, 5571249, 5702321, 5898481, 6029735, 6029796, 6029822, 6094894, 6225959, 6226330, 6226404, 6226609, 6291854, 6291866, 6291868, 6292133, 6292388, 6292421, 6292422, 6292423, 6554010, 6554567, 6685369, 6750631, 6815785, 7012390, 7012633, 7013319, 7078311, 7144368, 7209649, 7340703, 7472071, 7602222, 7602873, 7667758, 7799185, 7799195, 7799197, 7799421, 7799437, 7799457, 7799472, 7799473, 7799749, 7995802, 7996109, 8126862, 8126947, 8192400, 8192412, 8192966, 8323498, 8520091, 8520646, 8782756, 8913307, 8978833, 9044369, 9109746, 9240613, 9240621, 9241180, 9241298, 9241313, 9372182, 9372186, 9569188, 9569222, 9569223, 9634759, 9830762, 9830770, 9830772, 9831034, 9895982, 9961882, 9961885, 9961965, 10027974, 10223662, 10289198, 10355297, 10486158, 10486173, 10486298, 10486303, 10486726, 10486727, 10682997, 10683030, 10748317, 10814372, 10814407, 10944922, 10945478, 11076550, 11207291, 11338138, 11404231, 11535033, 11665834, 11731357, 11797142, 11993631, 12124573, 12124586, 12124589, 12124882, 12125127, 12190122, 12648858, 12846023, 12976826, 13304218, 13370310, 13500826, 13566362, 13697346, 13697697, 13829061, 14025127, 14090729, 14221735, 14222278, 14418852, 14484388, 14680298, 14746566, 14877394, 15139106, 15139304, 15204775, 15269926, 15270394, 15467130, 15663517, 15729055, 15729609, 15860123, 16057286, 16318875, 16384239, 16450502, 16450503, 16580654, 16646190, 16712592, 16842938, 17105319, 17105862, 17236900, 17302436, 17302471, 17433237, 17695143, 17760978, 17892294, 18087981, 18088418, 18153517, 18219670, 18350506, 18416029, 18481849, 18743725, 18875334, 19005863, 19071399, 19268550, 19399072, 19464681, 19464934, 19661766, 19792283, 19923370, 19989447, 20185513, 20251351, 20382107, 20513179, 20644806, 20840859, 20971801, 21300132, 21824094, 21889565, 22085981, 22151709, 22347869, 22348174, 22413397, 22807494, 23003562, 23069604, 23396445, 23462765, 23724997, 23921606, 24052678, 24183751, 24379429, 24445340, 24510876, 24576690, 24707560, 24838691, 24903719, 24969905, 25100485, 25232327, 25297862, 25624940, 25690482, 25756058, 25821230, 25952618, 26018489, 26280597, 26411421, 26476961, 26542778, 26673824, 26804653, 26935834, 27066797, 27197905, 27263173, 27395014, 27918746, 27984838, 28115354, 28180891, 28312518, 28574119, 28639642, 28639655, 28705734, 28836323, 29032858, 29098230, 29295558, 29491623, 29557224, 29623239, 29754310, 29885382, 30081434, 30147526, 30343581, 30409336, 30737106, 30868118, 30998565, 31064474, 31130566, 31260717, 31326441, 31523226, 31785926, 31916997, 32047530, 32113051, 32179142, 32309671, 32375750, 32572324, 32637895, 32899482, 33030554, 33096647, 33554855, 33685993, 33882150, 33948613, 34341057, 34407073, 34537928, 34603201, 34669217}
 
 // firstOps are the ops whose number a superinstruction or run took, from firstRun on.
-var firstOps = [...]uint16{930, 932, 932, 411, 413, 981, 982, 983, 984, 985, 986, 987, 988, 989, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033, 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 932, 410, 413, 46, 413, 364, 46, 364, 364, 364, 292, 410, 930, 398, 406, 409, 404, 404, 413, 932, 930, 398, 398, 410, 411, 489, 46, 46, 46, 410, 410, 410, 491, 293, 423, 417, 417, 426, 281, 425, 413, 410, 423, 930, 364, 410, 234, 954, 46, 46, 413, 379, 46, 944, 281, 410, 398, 398, 410, 364, 46, 413, 38, 932, 410, 41, 38, 400, 38, 46, 458, 364, 400, 362, 401, 281, 930, 401, 410, 412, 482, 38, 954, 413, 38, 954, 411, 417, 954, 398, 26, 26, 26, 45, 452, 930, 37, 930, 372, 410, 281, 426, 364, 364, 364, 186, 930, 45, 413, 410, 410, 954, 45, 425, 425, 452, 452, 449, 372, 398, 398, 954, 413, 312, 429, 413, 186, 38, 930, 38, 413, 38, 930, 954, 413, 954, 458, 959, 932, 410, 401, 410, 413, 193, 425, 423, 410, 954, 410, 930, 954, 186, 429, 398, 410, 398, 411, 410, 425, 954, 398, 419, 489, 954, 372, 372, 186, 413, 413, 37, 426, 425, 410, 410, 489, 413, 31, 372, 372, 410, 413, 954, 930, 426, 38, 410, 410, 413, 410, 398, 410, 423, 45, 194, 194, 194, 458, 413, 426, 426, 429, 423, 410, 413, 410, 410, 954, 423, 410, 401, 246, 426, 31, 423, 239, 954, 954, 423, 954, 954, 82, 413, 413, 413, 429, 954, 398, 413, 410, 413, 954, 398, 413, 411, 423, 281, 46, 410, 401, 45, 429, 186, 398, 349, 423, 398, 398, 398, 488, 409, 293, 38, 954, 412, 46, 399, 362, 46, 38, 413, 411, 488, 425, 410, 410, 413, 281, 410, 954, 423, 46, 423, 401, 34, 34, 34, 410, 410, 954, 329, 413, 954, 465, 488, 281, 413, 488, 417, 512, 512, 364, 364, 410, 412, 413, 413, 413, 413, 364, 364, 484, 398, 413, 410, 410, 954, 410, 413, 401, 401, 410, 932, 954, 413, 398, 45, 245, 413, 954, 426, 186, 489, 423, 39, 254, 426, 954, 429, 398, 410, 426, 426, 423, 410, 41, 39, 45, 45, 329, 413, 413, 413, 413, 429, 429, 423, 398, 398, 398, 410, 410, 410, 410, 410, 410, 410, 419, 932, 411, 281, 398, 954, 410, 398, 364, 954, 411, 930, 483, 37, 425, 954, 954, 410, 398, 401, 930, 410, 410, 419, 206, 930, 411, 364, 954, 193, 456, 473, 413}
+var firstOps = [...]uint16{930, 932, 932, 411, 413, 981, 982, 983, 984, 985, 986, 987, 988, 989, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033, 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 932, 410, 413, 46, 413, 364, 46, 364, 364, 364, 292, 410, 930, 398, 406, 409, 404, 404, 413, 932, 930, 398, 398, 410, 411, 489, 46, 46, 46, 410, 410, 410, 491, 293, 423, 417, 417, 426, 281, 425, 413, 410, 423, 930, 364, 410, 234, 46, 46, 413, 379, 46, 944, 281, 410, 398, 398, 410, 364, 46, 413, 38, 932, 410, 41, 38, 400, 38, 46, 458, 364, 400, 362, 401, 281, 930, 401, 410, 412, 482, 38, 413, 38, 411, 417, 398, 26, 26, 26, 45, 452, 930, 37, 930, 372, 410, 426, 364, 364, 364, 186, 930, 45, 413, 410, 410, 45, 425, 425, 452, 452, 449, 372, 398, 398, 413, 312, 429, 413, 186, 38, 930, 38, 413, 38, 930, 413, 458, 959, 932, 410, 401, 410, 413, 193, 425, 423, 410, 410, 930, 186, 429, 398, 410, 398, 411, 410, 425, 398, 419, 489, 372, 372, 186, 413, 413, 37, 426, 425, 410, 410, 489, 413, 31, 372, 372, 410, 413, 930, 426, 38, 410, 413, 410, 398, 410, 423, 45, 194, 194, 194, 458, 413, 426, 429, 423, 410, 413, 410, 410, 423, 410, 401, 246, 426, 31, 423, 239, 423, 82, 413, 413, 413, 429, 398, 413, 410, 413, 398, 413, 411, 423, 281, 46, 410, 401, 45, 429, 186, 398, 349, 423, 398, 398, 398, 488, 409, 293, 38, 412, 46, 399, 362, 46, 38, 413, 411, 488, 425, 410, 410, 413, 281, 410, 423, 46, 423, 401, 34, 34, 34, 410, 410, 329, 413, 465, 488, 281, 413, 488, 417, 512, 512, 364, 364, 410, 412, 413, 413, 413, 413, 364, 364, 484, 398, 413, 410, 410, 410, 413, 401, 401, 410, 932, 413, 398, 45, 245, 413, 426, 186, 489, 423, 39, 254, 426, 398, 410, 426, 426, 423, 410, 41, 39, 45, 45, 329, 413, 413, 413, 413, 429, 423, 398, 398, 398, 410, 410, 410, 410, 410, 410, 410, 419, 932, 411, 281, 398, 410, 398, 364, 411, 930, 483, 37, 425, 410, 398, 401, 930, 410, 410, 419, 206, 930, 411, 364, 193, 456, 473, 413}
 
-var superNext = [...]uint16{141, 267, 406, 151, 99, 477, 103, 146, 7, 335, 166, 220, 294, 567, 75, 326, 469, 321, 480, 63, 17, 52, 192, 413, 364, 119, 11, 155, 85, 22, 380, 106, 122, 28, 24, 26, 3, 38, 128, 5, 57, 247, 55, 65, 61, 194, 180, 148, 575, 110, 419, 578, 130, 551, 445, 371, 40, 50, 427, 20, 1, 88, 77, 209, 462, 532, 2, 211, 33, 101, 518, 358, 317, 488, 37, 127, 173, 95, 4, 157, 229, 261, 316, 46, 392, 243, 102, 396, 461, 212, 171, 284, 283, 263, 19, 68, 564, 73, 456, 214, 273, 92, 340, 256, 386, 393, 201, 415, 98, 6, 84, 275, 134, 439, 464, 191, 341, 67, 32, 285, 350, 196, 205, 314, 9, 170, 424, 80, 383, 97, 42, 357, 379, 87, 109, 13, 8, 10, 12, 443, 162, 96, 71, 572, 546, 432, 14, 161, 15, 16, 18, 231, 150, 70, 34, 562, 21, 203, 514, 447, 246, 363, 23, 346, 465, 241, 238, 370, 185, 541, 485, 139, 352, 35, 93, 25, 27, 373, 29, 30, 31, 199, 277, 549, 168, 36, 571, 39, 354, 548, 534, 387, 242, 136, 475, 264, 249, 41, 43, 44, 45, 47, 48, 49, 51, 53, 374, 54, 355, 325, 291, 69, 310, 513, 56, 366, 58, 426, 137, 59, 60, 473, 159, 258, 278, 323, 304, 62, 394, 422, 64, 158, 356, 124, 538, 90, 176, 244, 222, 389, 66, 260, 476, 224, 332, 125, 72, 74, 76, 206, 245, 276, 174, 228, 189, 138, 483, 250, 78, 351, 333, 318, 133, 547, 79, 542, 204, 376, 81, 82, 83, 255, 582, 86, 89, 91, 94, 225, 391, 529, 115, 471, 217, 449, 353, 202, 132, 105, 135, 280, 200, 198, 100, 494, 104, 108, 107, 117, 207, 111, 302, 112, 113, 114, 116, 118, 120, 382, 121, 123, 561, 459, 460, 126, 405, 320, 359, 213, 570, 154, 288, 313, 436, 129, 378, 131, 556, 417, 265, 458, 330, 328, 454, 334, 140, 142, 143, 144, 145, 468, 169, 147, 500, 175, 178, 149, 152, 257, 554, 153, 269, 156, 252, 251, 183, 526, 349, 451, 160, 163, 164, 165, 234, 362, 254, 167, 474, 197, 360, 293, 347, 543, 172, 435, 286, 232, 463, 177, 179, 181, 182, 184, 186, 187, 188, 190, 193, 361, 342, 195, 509, 484, 237, 308, 375, 573, 208, 210, 215, 216, 218, 219, 221, 574, 223, 226, 227, 397, 344, 492, 230, 233, 235, 236, 239, 240, 287, 367, 516, 248, 530, 566, 253, 338, 437, 504, 259, 262, 266, 303, 268, 324, 270, 271, 272, 274, 558, 279, 482, 281, 384, 282, 319, 289, 290, 292, 295, 298, 296, 297, 299, 300, 301, 305, 306, 307, 309, 311, 312, 315, 411, 522, 559, 322, 489, 399, 327, 329, 331, 336, 337, 339, 505, 343, 345, 348, 525, 403, 560, 365, 368, 369, 388, 372, 421, 377, 472, 381, 401, 385, 390, 555, 395, 398, 400, 402, 404, 407, 408, 409, 410, 412, 414, 501, 416, 418, 420, 425, 423, 428, 429, 430, 431, 433, 434, 438, 440, 441, 442, 444, 446, 448, 450, 452, 453, 455, 457, 466, 467, 498, 470, 508, 491, 478, 496, 479, 481, 510, 486, 487, 490, 493, 528, 495, 497, 499, 502, 503, 506, 507, 511, 512, 515, 517, 519, 520, 521, 523, 524, 527, 531, 533, 535, 536, 537, 539, 540, 544, 545, 550, 552, 553, 557, 563, 565, 568, 569, 576, 577, 579, 580, 581}
+var superNext = [...]uint16{136, 251, 372, 146, 96, 437, 100, 141, 7, 308, 160, 209, 276, 517, 75, 305, 430, 300, 440, 63, 17, 52, 183, 379, 334, 116, 11, 150, 82, 22, 348, 103, 119, 28, 24, 26, 3, 38, 125, 5, 57, 232, 55, 65, 61, 185, 173, 143, 524, 107, 383, 527, 127, 504, 409, 341, 40, 50, 391, 20, 1, 85, 198, 424, 487, 2, 200, 33, 98, 473, 328, 297, 446, 37, 124, 167, 92, 4, 152, 217, 245, 296, 46, 360, 229, 99, 364, 423, 201, 165, 266, 247, 19, 68, 514, 73, 418, 203, 257, 89, 313, 240, 354, 361, 192, 381, 95, 6, 81, 259, 130, 403, 425, 182, 314, 67, 32, 267, 321, 187, 195, 294, 9, 164, 388, 77, 351, 94, 42, 327, 347, 84, 106, 13, 8, 10, 12, 407, 156, 93, 71, 522, 500, 396, 14, 155, 15, 16, 18, 219, 145, 70, 34, 512, 21, 194, 469, 411, 231, 333, 23, 317, 426, 227, 224, 340, 178, 496, 443, 134, 322, 35, 90, 25, 27, 343, 29, 30, 31, 190, 260, 502, 162, 36, 521, 39, 324, 501, 489, 355, 228, 132, 435, 248, 234, 41, 43, 44, 45, 47, 48, 49, 51, 53, 344, 54, 325, 304, 273, 69, 290, 468, 56, 336, 58, 390, 133, 59, 60, 433, 153, 242, 261, 302, 286, 62, 362, 386, 64, 326, 121, 493, 87, 169, 230, 211, 357, 66, 244, 436, 213, 307, 122, 72, 74, 76, 78, 79, 80, 239, 531, 83, 86, 88, 91, 214, 359, 484, 112, 432, 206, 413, 323, 193, 129, 102, 131, 263, 191, 189, 97, 452, 101, 105, 104, 114, 196, 108, 284, 109, 110, 111, 113, 115, 117, 350, 118, 120, 511, 421, 422, 123, 371, 299, 329, 202, 520, 149, 270, 293, 400, 126, 346, 128, 249, 420, 135, 137, 138, 139, 140, 429, 163, 142, 458, 168, 171, 144, 147, 241, 507, 148, 253, 151, 236, 235, 176, 481, 320, 415, 154, 157, 158, 159, 220, 332, 238, 161, 434, 188, 330, 275, 318, 497, 166, 399, 268, 170, 172, 174, 175, 177, 179, 180, 181, 184, 331, 315, 186, 467, 223, 288, 345, 197, 199, 204, 205, 207, 208, 210, 523, 212, 215, 216, 450, 218, 221, 222, 225, 226, 269, 337, 471, 233, 485, 516, 237, 311, 401, 462, 243, 246, 250, 285, 252, 303, 254, 255, 256, 258, 262, 442, 264, 352, 265, 298, 271, 272, 274, 277, 280, 278, 279, 281, 282, 283, 287, 289, 291, 292, 295, 377, 477, 509, 301, 447, 365, 306, 309, 310, 312, 463, 316, 319, 480, 369, 510, 335, 338, 339, 356, 342, 385, 349, 367, 353, 358, 508, 363, 366, 368, 370, 373, 374, 375, 376, 378, 380, 459, 382, 384, 389, 387, 392, 393, 394, 395, 397, 398, 402, 404, 405, 406, 408, 410, 412, 414, 416, 417, 419, 427, 428, 456, 431, 466, 449, 438, 454, 439, 441, 444, 445, 448, 451, 483, 453, 455, 457, 460, 461, 464, 465, 470, 472, 474, 475, 476, 478, 479, 482, 486, 488, 490, 491, 492, 494, 495, 498, 499, 503, 505, 506, 513, 515, 518, 519, 525, 526, 528, 529, 530}
 
-var superOp = [...]uint16{0, 0, 1057, 0, 1058, 0, 1059, 0, 1060, 0, 1061, 0, 1062, 1063, 1064, 1065, 1066, 0, 1067, 1068, 0, 1069, 0, 1070, 0, 1071, 0, 1072, 0, 1073, 0, 1074, 1075, 1076, 1077, 1078, 1079, 1080, 0, 1081, 0, 1082, 1083, 1084, 0, 1085, 0, 1086, 1087, 1088, 0, 1089, 0, 0, 1090, 0, 1091, 0, 1092, 0, 1093, 0, 1094, 0, 1095, 0, 1096, 1097, 1098, 1099, 1100, 0, 1101, 0, 1102, 0, 1103, 0, 1142, 1104, 1105, 0, 0, 1106, 1107, 0, 1108, 1109, 0, 1110, 0, 1111, 1112, 1113, 1114, 1115, 1116, 1117, 1118, 0, 1119, 1120, 1121, 0, 1122, 1123, 0, 1124, 1125, 1126, 0, 0, 0, 0, 1127, 0, 1128, 0, 1129, 0, 0, 1130, 0, 1131, 1132, 1133, 1134, 1135, 0, 1136, 0, 1137, 1138, 1139, 1140, 1141, 1143, 1144, 1145, 0, 1146, 0, 1147, 0, 1148, 1149, 0, 1150, 0, 1151, 1152, 0, 0, 1153, 1154, 0, 1155, 1156, 1157, 0, 1158, 1159, 0, 0, 1160, 1161, 0, 1162, 1163, 1164, 1165, 0, 1166, 1167, 1168, 1169, 1170, 1171, 1172, 1173, 0, 0, 1174, 0, 1175, 0, 1176, 0, 1177, 1335, 1178, 1179, 0, 1180, 0, 1181, 1182, 1183, 1184, 1185, 1186, 1187, 1188, 1189, 1190, 1191, 1192, 0, 1193, 0, 1194, 1195, 1196, 1197, 0, 0, 1198, 0, 0, 1199, 0, 1200, 0, 1201, 1202, 0, 0, 1203, 1204, 1211, 1205, 1206, 0, 1207, 0, 0, 1208, 1209, 0, 0, 1210, 1212, 1213, 1214, 1215, 1216, 1217, 0, 1218, 1219, 1220, 1221, 0, 1222, 1223, 1224, 1225, 1226, 1387, 1227, 1228, 0, 1229, 1230, 1231, 0, 1232, 0, 1233, 0, 0, 1234, 1235, 0, 1236, 1237, 1238, 1239, 0, 1240, 0, 0, 1241, 1242, 1243, 1244, 1245, 1246, 0, 0, 1247, 1264, 1248, 1249, 0, 0, 0, 1250, 0, 1251, 0, 1252, 1253, 1254, 0, 1255, 0, 1256, 0, 1257, 0, 0, 1258, 1259, 0, 1260, 1261, 1262, 1263, 1265, 1266, 0, 1267, 1268, 1269, 1270, 0, 1271, 0, 1272, 0, 1273, 1274, 1275, 1276, 0, 0, 1277, 0, 1278, 1279, 1280, 0, 1281, 0, 1282, 1283, 0, 1284, 1285, 1286, 1287, 1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 0, 1300, 1301, 1302, 0, 1303, 1304, 0, 1305, 1306, 1307, 1308, 0, 1309, 1310, 1311, 0, 1312, 1313, 1314, 0, 1315, 1316, 1317, 1318, 0, 1319, 1320, 1321, 1322, 0, 1323, 1324, 0, 1325, 0, 1326, 0, 1327, 0, 1328, 1329, 0, 1330, 0, 1331, 1332, 1333, 1334, 0, 1336, 0, 1337, 0, 1338, 0, 1339, 1340, 0, 1341, 1342, 1343, 1344, 0, 0, 1345, 0, 1346, 1347, 0, 1348, 1349, 1350, 1351, 1352, 0, 1353, 0, 1354, 1355, 1356, 0, 1357, 1420, 1358, 0, 1359, 1360, 0, 1361, 0, 1362, 0, 1363, 1364, 1365, 1366, 1367, 1368, 1369, 1370, 0, 0, 1371, 1372, 0, 1373, 1374, 1375, 1376, 1377, 1378, 1379, 0, 0, 1380, 0, 1381, 1382, 1383, 1384, 0, 0, 1385, 1386, 0, 1388, 1389, 0, 1390, 0, 1391, 0, 1392, 0, 1393, 1394, 0, 0, 1395, 1396, 0, 1397, 1398, 1399, 1400, 0, 0, 1401, 1402, 0, 1403, 1404, 1405, 0, 0, 0, 1406, 0, 1407, 1408, 1409, 0, 1410, 1411, 1412, 0, 1413, 0, 1414, 0, 0, 0, 1415, 0, 0, 1416, 1417, 1418, 0, 0, 1419, 1421, 1422, 1423, 0, 1424, 0, 0, 1425, 1426, 1427, 0, 1428, 1429, 1430, 1431, 1432, 0, 1433, 1434, 1435, 1436, 0, 0, 1437, 1438, 1439, 1440, 1441, 1442, 0, 0, 1443, 0, 0, 0, 1444, 1445}
+var superOp = [...]uint16{0, 0, 1057, 0, 1058, 0, 1059, 0, 1060, 0, 1061, 0, 1062, 1063, 1064, 1065, 1066, 0, 1067, 1068, 0, 1069, 0, 1070, 0, 1071, 0, 1072, 0, 1073, 0, 1074, 1075, 1076, 1077, 1078, 1079, 1080, 0, 1081, 0, 1082, 1083, 1084, 0, 1085, 0, 1086, 1087, 1088, 0, 1089, 0, 0, 1090, 0, 1091, 0, 1092, 0, 1093, 0, 1094, 0, 1095, 0, 1096, 1097, 1098, 1099, 1100, 0, 1101, 0, 1102, 0, 1103, 1104, 0, 0, 1105, 1106, 0, 1107, 1108, 0, 1109, 0, 1110, 1111, 1112, 1113, 1114, 1115, 1116, 1117, 0, 1118, 1119, 1120, 0, 1121, 1122, 0, 1123, 1124, 1125, 0, 0, 0, 0, 1126, 0, 1127, 0, 1128, 0, 0, 1129, 0, 1130, 1131, 1132, 1133, 1134, 0, 1135, 0, 1136, 1137, 1138, 1139, 1140, 1141, 0, 1142, 0, 1143, 0, 1144, 1145, 0, 1146, 0, 1147, 1148, 0, 0, 1149, 1150, 0, 1151, 1152, 0, 1153, 1154, 0, 0, 1155, 1156, 0, 1157, 1158, 1159, 1160, 0, 1161, 1162, 1163, 1164, 1165, 1166, 1167, 0, 0, 1168, 0, 1169, 0, 1170, 0, 1171, 1172, 0, 1173, 0, 1174, 1175, 1176, 1177, 1178, 1179, 1180, 1181, 1182, 1183, 0, 1184, 0, 1185, 1186, 1187, 1188, 0, 0, 1189, 0, 0, 1190, 0, 1191, 0, 1192, 1193, 0, 0, 1194, 1200, 1195, 1196, 0, 0, 1197, 1198, 0, 0, 1199, 1201, 1202, 1203, 1204, 1205, 0, 1206, 1207, 1208, 0, 1209, 1210, 1211, 1212, 1213, 1355, 1214, 1215, 0, 1216, 1217, 1218, 0, 1219, 0, 1220, 0, 0, 1221, 1222, 0, 1223, 1224, 1225, 0, 1226, 0, 0, 1227, 1228, 1229, 1230, 1231, 0, 0, 1232, 1247, 1233, 1234, 0, 0, 0, 1235, 0, 1236, 0, 1237, 1238, 1239, 0, 1240, 0, 1241, 0, 0, 1242, 1243, 0, 1244, 1245, 1246, 1248, 1249, 0, 1250, 1251, 1252, 1253, 0, 1254, 1255, 0, 0, 1256, 0, 1257, 1258, 1259, 0, 1260, 1261, 0, 1262, 1263, 1264, 1265, 1266, 1267, 1268, 1269, 1270, 1271, 1272, 1273, 1274, 1275, 1276, 0, 1277, 1278, 1279, 0, 1280, 1281, 0, 1282, 1283, 1284, 1285, 1286, 1287, 0, 1288, 1289, 1290, 0, 1291, 1292, 1293, 1294, 0, 1295, 1296, 1297, 1298, 0, 1299, 1300, 0, 1301, 0, 1302, 0, 1303, 1304, 0, 1305, 0, 1306, 1307, 1308, 1309, 0, 1310, 0, 1311, 0, 1312, 1313, 0, 1314, 1315, 1316, 1317, 0, 0, 1318, 0, 1319, 1320, 0, 1321, 1322, 1323, 1324, 1325, 0, 1326, 0, 1327, 1328, 1329, 0, 1330, 1386, 1331, 0, 1332, 1333, 0, 1334, 0, 1335, 1336, 1337, 1338, 1339, 1340, 1341, 0, 0, 1342, 1343, 0, 1344, 1345, 1346, 1347, 1348, 1349, 0, 0, 1350, 0, 1351, 1352, 0, 0, 1353, 1354, 0, 1356, 1357, 0, 1358, 0, 1359, 0, 1360, 0, 1361, 1362, 0, 0, 1363, 1364, 0, 1365, 1366, 1367, 1368, 1369, 0, 1370, 1371, 1372, 0, 0, 0, 1373, 0, 1374, 1375, 1376, 0, 1377, 1378, 1379, 0, 1380, 0, 1381, 0, 0, 0, 1382, 0, 0, 1383, 1384, 0, 0, 1385, 1387, 1388, 0, 1389, 0, 0, 1390, 1391, 1392, 1393, 1394, 1395, 0, 1396, 1397, 1398, 1399, 0, 0, 1400, 1401, 1402, 1403, 1404, 0, 0, 1405, 0, 0, 0, 1406, 1407}
