@@ -3,10 +3,10 @@ package kernel
 // Bare gives external tests the results for gates that nobody registers.
 func Bare(m *Machine) { _ = bare(m) }
 
-// EarlySwitch turns a CPU's clock back by 1 us at each switch: what a woken task does then seems to come before its waking.
+// EarlySwitch turns a CPU's clock back by 4 us at each switch: what a woken task does then seems to come before its waking.
 func EarlySwitch(m *Machine) {
 	va, _ := m.SymAddr("finish_task_switch")
-	if _, err := m.Hook(va, func(v *VCPU) { v.off -= 1000 }); err != nil {
+	if _, err := m.Hook(va, func(v *VCPU) { v.off -= 4000 }); err != nil {
 		panic("BUG: " + err.Error())
 	}
 }
