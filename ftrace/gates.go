@@ -1,6 +1,9 @@
 package ftrace
 
-import "kscope/kernel"
+import (
+	"kscope/kernel"
+	"kscope/kernel/x86"
+)
 
 // registerGates binds the guest's calls to this tracer; a fork does it again on its machine.
 func (t *Tracer) registerGates() {
@@ -66,6 +69,23 @@ func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 	c.Charge(costTrampoline)
 	return 0
 }
+
+// CallBare calls an op from the gate of its bare trampoline: ip is the site, which the gate's owner has found below the
+// trampoline's return address. The callback gets regs = 0: the registers are the CPU's own, but for the stack pointer, which was
+// BareStack bytes higher. (Sites that other ops want too come by GateOwn or the list, with registers.) What it returns is rax as
+// the callback has left it: no trampoline loads it again.
+func (s *Sites) CallBare(c *kernel.VCPU, o *Ops, ip uint64) uint64 {
+	if o.registered {
+		s.inside++
+		o.Call(c, ip, 0, 0)
+		s.inside--
+	}
+	c.Charge(costTrampoline)
+	return c.CPU.Reg(x86.RAX)
+}
+
+// BareStack is what a call site and a bare trampoline have pushed: their return addresses.
+const BareStack = 16
 
 // gateList: void arch_ftrace_ops_list_func(ip, parent_ip, op, fregs).
 func (s *Sites) gateList(c *kernel.VCPU) uint64 {

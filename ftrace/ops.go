@@ -12,6 +12,7 @@ type Ops struct {
 	Name    string // says who patched, in Text's history
 	Gate    string // the gate symbol that its own trampoline calls
 	Regs    bool   // wants all registers (FTRACE_OPS_FL_SAVE_REGS)
+	Bare    bool   // its own trampoline saves nothing: Call reads the CPU's registers; see CallBare
 	Filter  *Hash  // nil or empty: every function
 	Notrace *Hash
 

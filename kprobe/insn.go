@@ -71,20 +71,20 @@ func (in *insn) classify(d *x86asm.Inst) {
 			}
 		}
 	}
-	lock := false
+	lock, f3 := false, false
 	for _, p := range d.Prefix {
 		switch p & 0xff {
 		case 0xf0:
 			lock = true
 		case 0xf2, 0xf3:
-			in.rep = isString(d.Op)
+			in.rep, f3 = isString(d.Op), p&0xff == 0xf3
 		}
 	}
 	_, isMem := d.Args[0].(x86asm.Mem)
 	if !isMem {
 		_, isMem = d.Args[1].(x86asm.Mem)
 	}
-	release := d.Op == x86asm.MOV && in.bytes[0] == 0xf3
+	release := d.Op == x86asm.MOV && (f3 || in.bytes[0] == 0xf3 || in.bytes[0] == 0x66 && in.bytes[1] == 0xf3) // xrelease
 	in.locked = isMem && (lock || d.Op == x86asm.XCHG || release)
 	_, rel := d.Args[0].(x86asm.Rel)
 	switch d.Op {

@@ -93,7 +93,7 @@ func New(m *kernel.Machine) (*Kprobes, error) {
 	}
 	k := &Kprobes{m: m, t: t, sites: map[uint64]*site{}, bounds: map[uint64][]uint16{}, tasks: map[uint64]*retStack{}, nextID: firstID,
 		detours: map[uint64]*site{}, flows: map[uint64]*flow{}, flowShared: &sharedFlow{}, guests: map[uint64]*Probe{}}
-	k.op = &ftrace.Ops{Name: "kprobe", Gate: "kprobe_ftrace_handler", Regs: true, Filter: ftrace.NewHash()}
+	k.op = &ftrace.Ops{Name: "kprobe", Gate: "kprobe_ftrace_handler", Regs: true, Bare: true, Filter: ftrace.NewHash()}
 	var err error
 	if k.lay, err = newLayout(m); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (k *Kprobes) attach() {
 	k.hits = make([]hit, k.m.NumCPU())
 	k.thunks = make([]thunk, k.m.NumCPU())
 	k.op.Call = k.ftraceHit
-	k.m.RegisterGate("kprobe_ftrace_handler", k.t.Sites().GateOwn)
+	k.m.RegisterGate("kprobe_ftrace_handler", k.gateFtrace)
 	k.m.RegisterGate("arch_rethook_trampoline_callback", k.gateReturn)
 	k.m.RegisterGate("user_task_exit", k.taskExit)
 	for _, g := range []struct {

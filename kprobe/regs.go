@@ -9,6 +9,7 @@ import (
 type Regs struct {
 	c     *kernel.VCPU
 	mem   uint64
+	up    uint64 // the stack pointer was so much higher
 	ip    uint64 // what %ip reads
 	fix   bool   // ip cannot be changed: the probe is a jump
 	moved bool   // it has been: go on there instead of running the instruction
@@ -67,6 +68,8 @@ func (r *Regs) at(off uint64) uint64 {
 	case r.mem != 0:
 		x, _ := word(r.c.Machine(), r.mem+off)
 		return x
+	case off == regSP:
+		return r.c.CPU.Reg(x86.RSP) + r.up
 	case off == regFlags:
 		return r.c.CPU.Flags()
 	case off == regOrig:
@@ -99,6 +102,8 @@ func (r *Regs) Set(name string, x uint64) error {
 		return kernel.EOPNOTSUPP
 	case r.mem != 0:
 		return r.c.Machine().PutU64(r.mem+off, x)
+	case off == regSP && r.up != 0:
+		return kernel.EOPNOTSUPP // the trampoline's return address is there
 	case off == regFlags:
 		r.c.CPU.SetFlags(x)
 	default:

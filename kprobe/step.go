@@ -1,6 +1,7 @@
 package kprobe
 
 import (
+	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/kernel/x86"
 )
@@ -283,6 +284,18 @@ func (k *Kprobes) done(c *kernel.VCPU, st *step) {
 	k.post(h, s)
 }
 
+// gateFtrace is the gate kprobe_ftrace_handler. It is called by the op's own trampoline or by a copy of ftrace_regs_caller.
+func (k *Kprobes) gateFtrace(c *kernel.VCPU) uint64 {
+	sp := c.CPU.Reg(x86.RSP)
+	const call = 5
+	if back, ok := word(k.m, sp); ok && back == k.op.Trampoline()+call {
+		if behind, ok := word(k.m, sp+8); ok {
+			return k.t.Sites().CallBare(c, k.op, behind-call)
+		}
+	}
+	return k.t.Sites().GateOwn(c)
+}
+
 // ftraceHit is kprobe_ftrace_handler: ip is the site, regs a struct pt_regs in guest memory.
 func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
 	s := k.sites[ip]
@@ -295,13 +308,25 @@ func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
 		return
 	}
 	if s.guest() {
+		if regs == 0 { // kprobe_thunk builds them, and goes on behind the site
+			sp := c.CPU.Reg(x86.RSP) + ftrace.BareStack
+			c.CPU.SetReg(x86.RSP, sp)
+			c.KeepRIP()
+			k.enterThunk(c, thunk{site: s, via: viaEntry, ip: ip + 1, to: ip + 5})
+			return
+		}
 		k.enterThunk(c, thunk{site: s, via: viaFtrace, ip: ip + 1, mem: regs})
 		return
 	}
 	h := k.newHit(c, regs, ip+1) // as behind an int3: handlers see no difference
+	back := regs + regIP         // where the trampoline goes on
+	if regs == 0 {
+		h.Regs.up = ftrace.BareStack
+		back = c.CPU.Reg(x86.RSP) + 8
+	}
 	k.call(h, s)
 	if h.Regs.moved {
-		k.push(regs+regIP, h.Regs.ip)
+		k.push(back, h.Regs.ip)
 		return
 	}
 	h.Regs.ip = ip + 5

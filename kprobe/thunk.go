@@ -35,7 +35,8 @@ type via uint8
 const (
 	viaInt3 via = iota
 	viaDetour
-	viaFtrace
+	viaFtrace // with the registers that ftrace's trampoline has saved
+	viaEntry  // through a bare trampoline
 	viaPost
 	viaReturn
 )
@@ -169,7 +170,7 @@ func (k *Kprobes) nextGuest(c *kernel.VCPU, t *thunk, regs uint64) (fn, arg uint
 				return fn, arg, true
 			}
 		}
-		if t.via != viaFtrace || t.post || t.skip {
+		if t.via != viaFtrace && t.via != viaEntry || t.post || t.skip {
 			return 0, 0, false
 		}
 		t.post, t.list = true, t.site.probes
