@@ -271,8 +271,8 @@ func (u *eventUse) close(c *kernel.VCPU, o openEvent) {
 		return
 	}
 	t.commit(c, o.task, o.pid)
-	if t.opt(optStacktrace) {
-		t.traceStackBelow(c, u.ev.recorder(t.root())...)
+	if t.options&(1<<optStacktrace|1<<optUserStack) != 0 {
+		t.afterEvent(c, u.ev.depth, func() { t.traceStackBelow(c, u.ev.depth, u.ev.recorder(t.root())...) })
 	}
 }
 

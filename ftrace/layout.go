@@ -9,14 +9,15 @@ import (
 
 // taskLayout is where struct task_struct keeps what a record needs, read from the image's DWARF.
 type taskLayout struct {
-	flags, pid, tgid, comm uint64
-	migrate                uint64
-	hasMigrate             bool
-	cpu                    uint64               // thread_info.cpu
-	pidNr                  uint64               // of struct pid
-	origAX                 uint64               // of struct pt_regs
-	filename               uint64               // of struct linux_binprm
-	args                   [maxGraphArgs]uint64 // of struct pt_regs: the registers of arguments
+	flags, pid, tgid, comm  uint64
+	migrate                 uint64
+	hasMigrate              bool
+	cpu                     uint64               // thread_info.cpu
+	pidNr                   uint64               // of struct pid
+	origAX                  uint64               // of struct pt_regs
+	filename                uint64               // of struct linux_binprm
+	taskFlags, bp, regsSize uint64               // of task_struct.flags, pt_regs.bp, and of pt_regs
+	args                    [maxGraphArgs]uint64 // of struct pt_regs: the registers of arguments
 }
 
 func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
@@ -27,12 +28,14 @@ func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
 	off := func(name string) uint64 { return uint64(task.Field(name).Offset) }
 	// thread_info is the first member and flags its first word (THREAD_INFO_IN_TASK).
 	l.flags = 0
+	l.taskFlags = off("flags")
 	l.pid, l.tgid, l.comm = off("pid"), off("tgid"), off("comm")
 	if ti := m.Types().Struct("thread_info"); ti != nil {
 		l.cpu = uint64(ti.Field("cpu").Offset)
 	}
 	if regs := m.Types().Struct("pt_regs"); regs != nil {
 		l.origAX = uint64(regs.Field("orig_ax").Offset)
+		l.bp, l.regsSize = uint64(regs.Field("bp").Offset), uint64(regs.Size)
 		for i, name := range [maxGraphArgs]string{"di", "si", "dx", "cx", "r8", "r9"} {
 			l.args[i] = uint64(regs.Field(name).Offset)
 		}

@@ -134,9 +134,7 @@ func (t *Tracer) printk(c *kernel.VCPU, id uint16, n int, fill func(d []byte, h 
 	fill(d, h)
 	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
-	if t.opt(optStacktrace) {
-		t.TraceStack(c)
-	}
+	t.afterEvent(c, 0, func() { t.TraceStack(c) })
 	return true
 }
 

@@ -211,7 +211,7 @@ func TestBlankOptions(t *testing.T) {
 	want, err := os.ReadFile(rowsFile)
 	must(t, err)
 	quiet := map[string]string{ // why nothing is to be seen
-		"block": "cannot be set", "userstacktrace": "cannot be set", "sym-userobj": "cannot be set", "hash-ptr": "cannot be set", "test_nop_refuse": "refused",
+		"block": "cannot be set", "userstacktrace": "needs user space: scripts/tracer/userstack.sh", "sym-userobj": "cannot be set", "hash-ptr": "cannot be set", "test_nop_refuse": "refused",
 		"test_nop_accept": "does nothing", "display-graph": "is of the latency tracers", "trace_printk": "a golden with a module has it",
 		"event-fork": "needs forks: TestFollow", "function-fork": "needs forks: TestFollow", "funcgraph-irqs": "needs interrupts: scripts/tracer",
 		"sleep-time": "needs a task that sleeps: scripts/conform/b-graph", "graph-time": "TestGraphTime",

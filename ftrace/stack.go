@@ -24,15 +24,15 @@ func (t *Tracer) traceStack(c *kernel.VCPU) {
 		pcs = append(pcs, f.PC)
 		return len(pcs) < maxStack
 	})
-	t.writeStack(c, pcs)
+	t.writeStack(c, pcs, 0)
 }
 
 // TraceStack writes a stack that begins at the innermost frame outside shadow text: what an event of a probe gets with the
 // option stacktrace.
-func (t *Tracer) TraceStack(c *kernel.VCPU) { t.traceStackBelow(c) }
+func (t *Tracer) TraceStack(c *kernel.VCPU) { t.traceStackBelow(c, 0) }
 
-// traceStackBelow is TraceStack with addresses on top.
-func (t *Tracer) traceStackBelow(c *kernel.VCPU, pcs ...uint64) {
+// traceStackBelow is TraceStack with addresses on top; depth is what the event's tracepoint adds to the preempt count.
+func (t *Tracer) traceStackBelow(c *kernel.VCPU, depth uint32, pcs ...uint64) {
 	inside := true
 	_ = c.Walk(func(f *kernel.Frame) bool {
 		if inside {
@@ -46,19 +46,19 @@ func (t *Tracer) traceStackBelow(c *kernel.VCPU, pcs ...uint64) {
 		pcs = append(pcs, f.PC)
 		return len(pcs) < maxStack
 	})
-	t.writeStack(c, pcs)
+	t.writeStack(c, pcs, depth)
 }
 
 // kernelText is where the kernel's text begins.
 const kernelText = 0xffffffff81000000
 
-func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64) {
+func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64, depth uint32) {
 	d, ok := t.reserve(c, event.IDKernelStack, event.StackSize(len(pcs)))
 	if !ok {
 		return
 	}
 	task := c.CurrentAddr()
-	h := t.header(c, event.IDKernelStack, task, c.PreemptCount())
+	h := t.header(c, event.IDKernelStack, task, c.PreemptCount()+depth)
 	event.PutStack(d, h, pcs)
 	t.commit(c, task, h.PID)
 	c.Charge(costEvent)

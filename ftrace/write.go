@@ -114,9 +114,7 @@ func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) boo
 	fill(d)
 	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
-	if t.opt(optStacktrace) {
-		t.TraceStack(c)
-	}
+	t.afterEvent(c, 0, func() { t.TraceStack(c) })
 	return true
 }
 

@@ -13,6 +13,7 @@ const (
 	IDBprint      = 6
 	IDGraphExit   = 10
 	IDGraphEntry  = 11
+	IDUserStack   = 12
 	IDBputs       = 14
 	IDRawData     = 18
 	IDFuncRepeats = 19
@@ -63,6 +64,20 @@ var Core = []Format{
 			p.Buf = append(p.Buf, "<stack trace>\n"...)
 			for d = d[16:]; len(d) >= 8 && u64(d) != stackEnd; d = d[8:] {
 				p.Buf = append(p.Sym(append(p.Buf, " => "...), u64(d)), '\n')
+			}
+		},
+	},
+	{
+		System: "ftrace", Name: "user_stack", ID: IDUserStack, Fields: []Field{
+			{"unsigned int", "tgid", 8, 4, false},
+			{"unsigned long[8]", "caller", 16, 64, false}},
+		Print: `"\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n", (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3], (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7]`,
+		Text: func(p *Printer, d []byte) {
+			p.Buf = append(p.Buf, "<user stack trace>\n"...)
+			for d = d[16:]; len(d) >= 8 && u64(d) != 0; d = d[8:] {
+				p.Buf = append(p.Buf, " =>  <"...)
+				p.hex16(u64(d))
+				p.Buf = append(p.Buf, ">\n"...)
 			}
 		},
 	},

@@ -1,6 +1,6 @@
 package event
 
-// Foreign are the formats of Linux's tracer events that nothing here writes: user stacks, branches, the latency and MMIO
+// Foreign are the formats of Linux's tracer events that nothing here writes: branches, the latency and MMIO
 // tracers. They are listed for tools that read all of events/ftrace. It is never written.
 var Foreign = []Format{
 	{System: "ftrace", Name: "context_switch", ID: 2, Fields: wakeupFields,
@@ -29,10 +29,6 @@ var Foreign = []Format{
 		{"char", "correct", 64, 1, true},
 		{"char", "constant", 65, 1, true}},
 		Print: `"%u:%s:%s (%u)%s", REC->line, REC->func, REC->file, REC->correct, REC->constant ? " CONSTANT" : ""`},
-	{System: "ftrace", Name: "user_stack", ID: 12, Fields: []Field{
-		{"unsigned int", "tgid", 8, 4, false},
-		{"unsigned long[8]", "caller", 16, 64, false}},
-		Print: `"\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n", (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3], (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7]`},
 	{System: "ftrace", Name: "hwlat", ID: 15, Fields: []Field{
 		{"u64", "duration", 8, 8, false},
 		{"u64", "outer_duration", 16, 8, false},
