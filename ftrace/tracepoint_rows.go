@@ -3,7 +3,6 @@ package ftrace
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"kscope/ftrace/event"
@@ -34,35 +33,18 @@ func intAt(name string, at int) event.Field {
 	return event.Field{Type: "int", Name: name, Offset: at, Size: 4, Signed: true}
 }
 
-// printf makes a line of an event: NAME and a format whose verbs take fields by name, %s text, %d numbers, %x hexadecimal.
-func textOf(f *event.Format, layout string, names ...string) func(p *event.Printer, d []byte) {
-	parts := strings.Split(layout, "%")
-	return func(p *event.Printer, d []byte) {
-		p.Buf = append(append(append(p.Buf, f.Name...), ": "...), parts[0]...)
-		for i, part := range parts[1:] {
-			x, _ := f.Field(names[i])
-			v, _ := x.Decode(d)
-			switch part[0] {
-			case 's':
-				p.Buf = append(p.Buf, v.Text...)
-			case 'x':
-				p.Buf = strconv.AppendUint(p.Buf, v.Num, 16)
-			case '0':
-				p.Buf = fmt.Appendf(p.Buf, "%03d", int64(v.Num))
-				part = part[2:] // %03d
-			default:
-				p.Buf = strconv.AppendInt(p.Buf, int64(v.Num), 10)
-			}
-			p.Buf = append(p.Buf, part[1:]...)
-		}
-		p.Buf = append(p.Buf, '\n')
+// printed is f with its text made from its print fmt.
+func printed(f *event.Format) *event.Format {
+	var err error
+	if f.Text, err = event.CompilePrint(f); err != nil {
+		panic("BUG: ftrace: " + err.Error())
 	}
+	return f
 }
 
 // schedRow is an event about one task: comm, pid, prio and what more there is.
-func schedRow(name string, id uint16, print, layout string, names []string, fields ...event.Field) pointRow {
-	f := &event.Format{System: "sched", Name: name, ID: id, Print: print, Fields: fields}
-	f.Text = textOf(f, layout, names...)
+func schedRow(name string, id uint16, print string, fields ...event.Field) pointRow {
+	f := printed(&event.Format{System: "sched", Name: name, ID: id, Print: print, Fields: fields})
 	last := fields[len(fields)-1]
 	return pointRow{point: name, TraceEvent: TraceEvent{Format: f}, n: last.Offset + last.Size}
 }
@@ -70,7 +52,7 @@ func schedRow(name string, id uint16, print, layout string, names []string, fiel
 const oneTask = `"comm=%s pid=%d prio=%d", REC->comm, REC->pid, REC->prio`
 
 func taskRow(name string, id uint16, task func(c *kernel.VCPU) uint64) pointRow {
-	r := schedRow(name, id, oneTask, "comm=%s pid=%d prio=%d", []string{"comm", "pid", "prio"}, commAt("comm", 8), pidAt("pid", 24), intAt("prio", 28))
+	r := schedRow(name, id, oneTask, commAt("comm", 8), pidAt("pid", 24), intAt("prio", 28))
 	r.fill = func(p *points, c *kernel.VCPU, d []byte) {
 		t := task(c)
 		p.putComm(d, 8, t)
@@ -82,7 +64,6 @@ func taskRow(name string, id uint16, task func(c *kernel.VCPU) uint64) pointRow 
 
 func wakeRow(name string, id uint16) pointRow {
 	r := schedRow(name, id, `"comm=%s pid=%d prio=%d target_cpu=%03d", REC->comm, REC->pid, REC->prio, REC->target_cpu`,
-		"comm=%s pid=%d prio=%d target_cpu=%03d", []string{"comm", "pid", "prio", "target_cpu"},
 		commAt("comm", 8), pidAt("pid", 24), intAt("prio", 28), intAt("target_cpu", 32))
 	r.fill = func(p *points, c *kernel.VCPU, d []byte) {
 		t := c.Arg(0)
@@ -109,11 +90,10 @@ func pointRows() []pointRow {
 
 // The states of a task as events show them: TASK_REPORT and its letters; see include/trace/events/sched.h.
 const (
-	taskReport  = 0x7f
-	taskIdle    = 0x402
-	reportIdle  = 0x80
-	reportMax   = 0x100 // preempted
-	stateLetter = "SDTtXZPI"
+	taskReport = 0x7f
+	taskIdle   = 0x402
+	reportIdle = 0x80
+	reportMax  = 0x100 // preempted
 )
 
 // reportState is __trace_sched_switch_state: the one bit of prev's state that is shown.
@@ -145,28 +125,7 @@ func switchRow() pointRow {
 			`REC->prev_prio, (REC->prev_state & ` + mask + `) ? __print_flags(REC->prev_state & ` + mask + `, "|", ` +
 			`{ 0x00000001, "S" }, { 0x00000002, "D" }, { 0x00000004, "T" }, { 0x00000008, "t" }, { 0x00000010, "X" }, { 0x00000020, "Z" }, ` +
 			`{ 0x00000040, "P" }, { 0x00000080, "I" }) : "R", REC->prev_state & ` + more + ` ? "+" : "", REC->next_comm, REC->next_pid, REC->next_prio`}
-	f.Text = func(p *event.Printer, d []byte) {
-		get := func(name string) event.Value {
-			x, _ := f.Field(name)
-			v, _ := x.Decode(d)
-			return v
-		}
-		state, letters := get("prev_state").Num, ""
-		for i := range stateLetter {
-			if state>>i&1 != 0 {
-				letters += "|" + stateLetter[i:i+1]
-			}
-		}
-		if letters = strings.TrimPrefix(letters, "|"); letters == "" {
-			letters = "R"
-		}
-		if state&reportMax != 0 {
-			letters += "+"
-		}
-		p.Buf = fmt.Appendf(p.Buf, "sched_switch: prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s ==> next_comm=%s next_pid=%d next_prio=%d\n",
-			get("prev_comm").Text, int32(get("prev_pid").Num), int32(get("prev_prio").Num), letters,
-			get("next_comm").Text, int32(get("next_pid").Num), int32(get("next_prio").Num))
-	}
+	printed(f)
 	return pointRow{point: "sched_switch", TraceEvent: TraceEvent{Format: f}, n: 64, fill: func(p *points, c *kernel.VCPU, d []byte) {
 		prev, next := c.Arg(1), c.Arg(2)
 		p.putComm(d, 8, prev)
@@ -195,7 +154,6 @@ func waitRow() pointRow {
 
 func migrateRow() pointRow {
 	r := schedRow("sched_migrate_task", 313, `"comm=%s pid=%d prio=%d orig_cpu=%d dest_cpu=%d", REC->comm, REC->pid, REC->prio, REC->orig_cpu, REC->dest_cpu`,
-		"comm=%s pid=%d prio=%d orig_cpu=%d dest_cpu=%d", []string{"comm", "pid", "prio", "orig_cpu", "dest_cpu"},
 		commAt("comm", 8), pidAt("pid", 24), intAt("prio", 28), intAt("orig_cpu", 32), intAt("dest_cpu", 36))
 	r.fill = func(p *points, c *kernel.VCPU, d []byte) {
 		t := c.Arg(0)
@@ -210,7 +168,6 @@ func migrateRow() pointRow {
 
 func forkRow() pointRow {
 	r := schedRow("sched_process_fork", 308, `"comm=%s pid=%d child_comm=%s child_pid=%d", REC->parent_comm, REC->parent_pid, REC->child_comm, REC->child_pid`,
-		"comm=%s pid=%d child_comm=%s child_pid=%d", []string{"parent_comm", "parent_pid", "child_comm", "child_pid"},
 		commAt("parent_comm", 8), pidAt("parent_pid", 24), commAt("child_comm", 28), pidAt("child_pid", 44))
 	r.fill = func(p *points, c *kernel.VCPU, d []byte) {
 		p.putComm(d, 8, c.Arg(0))
@@ -226,7 +183,7 @@ func execRow() pointRow {
 	f := &event.Format{System: "sched", Name: "sched_process_exec", ID: 307, Fields: []event.Field{
 		{Type: "__data_loc char[]", Name: "filename", Offset: 8, Size: 4, Signed: true}, pidAt("pid", 12), pidAt("old_pid", 16)},
 		Print: `"filename=%s pid=%d old_pid=%d", __get_str(filename), REC->pid, REC->old_pid`}
-	f.Text = textOf(f, "filename=%s pid=%d old_pid=%d", "filename", "pid", "old_pid")
+	printed(f)
 	name := func(p *points, c *kernel.VCPU) string {
 		s, _ := p.t.m.Str(hot{p.t.m}.u64(c.Arg(2)+p.t.lay.filename), 4096)
 		return s
@@ -251,15 +208,7 @@ func softirqRow(name string, id uint16) pointRow {
 	}
 	f := &event.Format{System: "irq", Name: name, ID: id, Fields: []event.Field{{Type: "unsigned int", Name: "vec", Offset: 8, Size: 4}},
 		Print: `"vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, ` + strings.Join(list, ", ") + ")"}
-	f.Text = func(p *event.Printer, d []byte) {
-		vec, action := binary.LittleEndian.Uint32(d[8:]), ""
-		if int(vec) < len(softirqNames) {
-			action = softirqNames[vec]
-		} else {
-			action = fmt.Sprintf("0x%x", vec)
-		}
-		p.Buf = fmt.Appendf(p.Buf, "%s: vec=%d [action=%s]\n", name, vec, action)
-	}
+	printed(f)
 	return pointRow{point: name, TraceEvent: TraceEvent{Format: f}, n: 12,
 		fill: func(_ *points, c *kernel.VCPU, d []byte) { put32(d, 8, uint32(c.Arg(0))) }}
 }

@@ -2,7 +2,6 @@ package ftrace
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -21,16 +20,7 @@ func sysEnterRow() pointRow {
 	f := &event.Format{System: "raw_syscalls", Name: "sys_enter", ID: 346, Fields: []event.Field{
 		{Type: "long", Name: "id", Offset: 8, Size: 8, Signed: true}, {Type: "unsigned long[6]", Name: "args", Offset: 16, Size: 48}},
 		Print: `"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)", REC->id, REC->args[0], REC->args[1], REC->args[2], REC->args[3], REC->args[4], REC->args[5]`}
-	f.Text = func(p *event.Printer, d []byte) {
-		p.Buf = fmt.Appendf(p.Buf, "sys_enter: NR %d (", int64(binary.LittleEndian.Uint64(d[8:])))
-		for i := range 6 {
-			if i > 0 {
-				p.Buf = append(p.Buf, ", "...)
-			}
-			p.Buf = strconv.AppendUint(p.Buf, binary.LittleEndian.Uint64(d[16+8*i:]), 16)
-		}
-		p.Buf = append(p.Buf, ")\n"...)
-	}
+	printed(f)
 	return pointRow{point: "sys_enter", TraceEvent: TraceEvent{Format: f, depth: 1}, n: 64, fill: func(p *points, c *kernel.VCPU, d []byte) {
 		put64(d, 8, c.Arg(1))
 		for i := range 6 {
@@ -43,7 +33,7 @@ func sysExitRow() pointRow {
 	f := &event.Format{System: "raw_syscalls", Name: "sys_exit", ID: 345, Fields: []event.Field{
 		{Type: "long", Name: "id", Offset: 8, Size: 8, Signed: true}, {Type: "long", Name: "ret", Offset: 16, Size: 8, Signed: true}},
 		Print: `"NR %ld = %ld", REC->id, REC->ret`}
-	f.Text = textOf(f, "NR %d = %d", "id", "ret")
+	printed(f)
 	return pointRow{point: "sys_exit", TraceEvent: TraceEvent{Format: f, depth: 1}, n: 24, fill: func(p *points, c *kernel.VCPU, d []byte) {
 		put64(d, 8, p.syscall(c))
 		put64(d, 16, c.Arg(1))
