@@ -163,8 +163,7 @@ func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 	defer signal.Stop(signals)
 	go func() {
 		for range signals {
-			h.Interrupt()
-			h.Cancel("interrupted") // a script has no prompt to come back to
+			h.Quit()
 		}
 	}()
 	return fn(h, writerFunc(func(b []byte) (int, error) {

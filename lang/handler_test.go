@@ -1,7 +1,10 @@
 package lang
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.starlark.net/starlark"
@@ -34,4 +37,31 @@ func TestHandler(t *testing.T) {
 	}
 	forever.Close()
 	short.Close()
+}
+
+// Ctrl-C ends a script, whose ends run all the same, with threads that are not cancelled any more.
+func TestQuit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.star")
+	if err := os.WriteFile(path, []byte("print('on')\nwhile True:\n    pass\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := New(Config{})
+	var stopped atomic.Bool
+	h.cfg.Interrupt = func() bool { stopped.Store(true); return true }
+	h.cfg.Stdout = writerFunc(func([]byte) { go h.Quit() })
+	v, err := h.Value("lambda x: x + 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := h.Handler("end", v.(starlark.Callable))
+	got := ""
+	h.OnEnd(func() error {
+		v, err := end.Call(starlark.MakeInt(1))
+		got = v.String()
+		return err
+	})
+	var out strings.Builder
+	if status := h.Run(path, &out); status != ExitScript || !strings.HasPrefix(out.String(), "error: interrupted\n") || got != "2" {
+		t.Errorf("status %d, %q, the end gave %q, the machine stopped: %v", status, out.String(), got, stopped.Load())
+	}
 }

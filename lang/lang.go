@@ -87,7 +87,8 @@ type Host struct {
 
 	mu         sync.Mutex // guards threads and interrupts
 	threads    []*starlark.Thread
-	interrupts int // since the last statement of a session began
+	interrupts int  // since the last statement of a session began
+	ending     bool // the script is over, its ends run
 }
 
 // New makes a host. It panics when the tables contradict each other, which is our bug.
@@ -218,6 +219,34 @@ func (h *Host) Interrupt() {
 	}
 }
 
+// Quit is Ctrl-C for a script, which has no prompt to come back to: it is cancelled, and what the modules run stops. The work of
+// OnEnd is done all the same; a second one ends that too. It may be called from any goroutine.
+func (h *Host) Quit() {
+	h.mu.Lock()
+	h.interrupts++
+	skip := h.ending && h.interrupts == 1 // it came when the script was over
+	h.mu.Unlock()
+	if skip {
+		return
+	}
+	h.Cancel("interrupted")
+	if h.cfg.Interrupt != nil {
+		h.cfg.Interrupt()
+	}
+}
+
+// end lets the threads of a script that was interrupted run again, for its ends.
+func (h *Host) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ending = true
+	if h.interrupts == 1 {
+		for _, t := range h.threads {
+			t.Uncancel()
+		}
+	}
+}
+
 // interrupted tells that Ctrl-C was pressed: what a script has counted till then is what its user wants to see.
 func (h *Host) interrupted() bool {
 	h.mu.Lock()
@@ -235,6 +264,7 @@ func (h *Host) Run(path string, errw io.Writer) int {
 	if status == ExitOK {
 		status = h.caseStatus()
 	}
+	h.end()
 	if cerr := h.Close(); cerr != nil && status == ExitOK {
 		status = h.Report(errw, cerr)
 	}
