@@ -52,7 +52,7 @@ var commands = [...]struct{ name, args, doc string }{
 	{"image", "export FILE", "write the guest's kernel and modules, for --image"},
 	{"list", "['kprobe:vfs_*'] [-v]", "what a spec of on() matches; -v shows prototypes and fields"},
 	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
-	{"record", "[-o trace.dat] f.star|f.sh", "run a script, then write the trace for trace-cmd and KernelShark"},
+	{"record", "[-o trace.dat] f.star", "run a script, then write its trace for trace-cmd, KernelShark"},
 	{"report", "trace.dat", "print a trace.dat as trace-cmd report does"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"help", "", "show this text"},
