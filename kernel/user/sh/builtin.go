@@ -50,9 +50,11 @@ func (sh *Shell) badOption(name, opt, usage string) int {
 	return sh.usage(usage)
 }
 
-// print writes a builtin's output as bash's stdio does: a line, or 4 KiB, at a time. An error is reported once.
+// print writes a builtin's output as bash's stdio does: a line, or 4 KiB, at a time. A line that fails does not keep those behind
+// it back; an error is reported once, at the end.
 func (sh *Shell) print(name, text string) int {
 	const size = 4096
+	var failed kernel.Errno
 	for len(text) > 0 {
 		n := strings.IndexByte(text, '\n') + 1
 		if n == 0 {
@@ -60,10 +62,13 @@ func (sh *Shell) print(name, text string) int {
 		}
 		n = min(n, size)
 		if _, e := sh.s.Write(1, []byte(text[:n])); e != 0 {
-			sh.errorf("%s: write error: %s", name, e.Error())
-			return 1
+			failed = e
 		}
 		text = text[n:]
+	}
+	if failed != 0 {
+		sh.errorf("%s: write error: %s", name, failed.Error())
+		return 1
 	}
 	return 0
 }
