@@ -291,9 +291,13 @@ func show(w io.Writer, v starlark.Value) {
 		return
 	}
 	if list, ok := v.(*starlark.List); ok && ofObjects(list) {
+		const most = 100
 		fmt.Fprintln(w, "[")
-		for i := range list.Len() {
+		for i := range min(list.Len(), most) {
 			fmt.Fprintf(w, "  %s,\n", strings.ReplaceAll(list.Index(i).String(), "\n", "\n  "))
+		}
+		if more := list.Len() - most; more > 0 {
+			fmt.Fprintf(w, "  ... and %d more\n", more)
 		}
 		fmt.Fprintln(w, "]")
 		return
