@@ -84,28 +84,37 @@ func ctxRows() []ctxRow {
 }
 
 func (x *probeCtx) Attr(name string) (starlark.Value, error) {
-	for _, r := range ctxRows() {
-		if r.name != name {
-			continue
-		}
-		if x.h == nil {
-			return nil, lang.Errorf("ctx.%s: the handler that ctx belongs to has returned", name)
-		}
-		if r.get != nil {
-			return r.get(x), nil
-		}
-		if r.try != nil {
-			return r.try(x)
-		}
-		return method{name: name, fn: func(c *call) (starlark.Value, error) {
-			if x.h == nil {
-				return nil, c.errorf("the handler that ctx belongs to has returned")
-			}
-			return r.fn(c, x.h)
-		}}.bound("Ctx", x, x.g)
+	r := x.g.env.ctxRow(name)
+	switch {
+	case r == nil:
+		return nil, noAttr("Ctx", name, x.AttrNames())
+	case x.h == nil:
+		return nil, lang.Errorf("ctx.%s: the handler that ctx belongs to has returned", name)
+	case r.get != nil:
+		return r.get(x), nil
+	case r.try != nil:
+		return r.try(x)
 	}
-	return nil, noAttr("Ctx", name, x.AttrNames())
+	return method{name: name, fn: func(c *call) (starlark.Value, error) {
+		if x.h == nil {
+			return nil, c.errorf("the handler that ctx belongs to has returned")
+		}
+		return r.fn(c, x.h)
+	}}.bound("Ctx", x, x.g)
 }
+
+// ctxRow finds an attribute of Ctx; the table is made once, since handlers ask for attributes at every hit.
+func (e *Env) ctxRow(name string) *ctxRow {
+	if e.ctx == nil {
+		e.ctx = map[string]*ctxRow{}
+		rows := ctxRows()
+		for i := range rows {
+			e.ctx[rows[i].name] = &rows[i]
+		}
+	}
+	return e.ctx[name]
+}
+
 
 func (x *probeCtx) AttrNames() []string {
 	var names []string

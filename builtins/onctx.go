@@ -51,12 +51,8 @@ func (x *moment) Attr(name string) (starlark.Value, error) {
 	if v, ok := x.own(name); ok {
 		return v, nil
 	}
-	if x.ctx != nil {
-		for _, r := range ctxRows() {
-			if r.name == name {
-				return x.ctx.Attr(name)
-			}
-		}
+	if x.ctx != nil && x.g.env.ctxRow(name) != nil {
+		return x.ctx.Attr(name)
 	}
 	switch {
 	case x.ctx != nil:
