@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+
+	"kscope/kernel"
 )
 
 // tracerMore are the rows of module tracer that read or write one file each.
@@ -14,7 +16,7 @@ func tracerMore() []method {
 		{name: "pids", sig: "(*pids, children = False) -> [int]", fn: tracerPids,
 			doc: "Traces only functions of these processes, and of their children with children = True, and gives the list; without any it only\nasks. tracer.write(\"set_ftrace_pid\", \"\") traces all again. Events have set_event_pid instead, as on Linux."},
 		{name: "cpumask", sig: "(mask = None) -> int", fn: tracerCPUMask, doc: "Traces only the CPUs of a bit mask, and gives the mask."},
-		{name: "clock", sig: "(name = None) -> string", fn: tracerClock, doc: "Chooses the clock of time stamps, which empties the rings, and gives its name: \"local\", \"global\", \"counter\" ..."},
+		{name: "clock", sig: "(name = None, skew = None) -> string", fn: tracerClock, doc: "Chooses the clock of time stamps, which empties the rings, and gives its name: \"local\", \"global\", \"counter\" ... skew = {CPU: ns} makes the clock local run ahead on a CPU, or behind, as unsynchronised TSCs do; {} ends that."},
 		{name: "max_latency", sig: "(us = None) -> int", fn: tracerMaxLatency, doc: "Sets the greatest latency that latency tracers have seen, in microseconds, and gives it."},
 		{name: "error_log", sig: "() -> string", fn: tracerErrorLog, doc: "The errors of commands, as the file error_log shows them."},
 		{name: "profile", sig: "(enable = None) -> [struct]", fn: tracerProfile,
@@ -90,9 +92,41 @@ func tracerCPUMask(c *call) (starlark.Value, error) {
 	return unum(n), nil
 }
 
+// setSkew is tracer.clock's skew; nil leaves it as it is.
+func (c *call) setSkew(skew *starlark.Dict) error {
+	if skew == nil {
+		return nil
+	}
+	if err := c.ready(); err != nil {
+		return err
+	}
+	var ns []int64
+	if skew.Len() > 0 {
+		ns = make([]int64, c.g.M.NumCPU())
+	}
+	for _, kv := range skew.Items() {
+		cpu, err := starlark.AsInt32(kv[0])
+		if err != nil || cpu < 0 || cpu >= len(ns) {
+			return c.fail(kernel.EINVAL, "skew of CPU "+kv[0].String(), nil)
+		}
+		n, ok := kv[1].(starlark.Int)
+		if ok {
+			ns[cpu], ok = n.Int64()
+		}
+		if !ok {
+			return c.fail(kernel.EINVAL, "skew of "+kv[1].String(), nil)
+		}
+	}
+	return c.fail(c.g.T.SetSkew(ns), "skew", nil)
+}
+
 func tracerClock(c *call) (starlark.Value, error) {
 	var name starlark.Value
-	if err := c.unpack("name?", &name); err != nil {
+	var skew *starlark.Dict
+	if err := c.unpack("name?", &name, "skew?", &skew); err != nil {
+		return nil, err
+	}
+	if err := c.setSkew(skew); err != nil {
 		return nil, err
 	}
 	text, err := c.get("trace_clock")

@@ -41,9 +41,38 @@ var clocks = [...]traceClock{
 // now reads the current trace clock on c. Linux's counter is bumped by each reading too.
 func (t *Tracer) now(c *kernel.VCPU) uint64 {
 	if t.clock == 0 {
+		if skew := t.root().skew; skew != nil {
+			return c.Now() + skew[c.ID]
+		}
 		return c.Now()
 	}
 	return clocks[t.clock].now(t, c)
+}
+
+// maxSkew is the most that SetSkew takes, ns. Boot ends at one second, so that no time becomes negative.
+const maxSkew = 1e9
+
+// SetSkew makes the clock local run ahead on some CPUs, or behind, by ns: TSCs that nobody has synchronised. Only time stamps are
+// skewed, not the CPUs' own time. The rings are emptied, since times of before do not compare. nil: no skew.
+func (t *Tracer) SetSkew(ns []int64) error {
+	t = t.root()
+	t.skew = nil
+	if ns != nil {
+		skew := make([]uint64, len(t.cpu))
+		for i, x := range ns {
+			if i >= len(skew) || x < -maxSkew || x > maxSkew {
+				return kernel.EINVAL
+			}
+			skew[i] = uint64(x)
+		}
+		t.skew = skew
+	}
+	for _, x := range append([]*Tracer{t}, t.instances...) {
+		if x.clock == 0 {
+			x.reset()
+		}
+	}
+	return nil
 }
 
 // stamp is the time of an emptied ring: 0 without a CPU.

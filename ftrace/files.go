@@ -72,7 +72,7 @@ var files = [...]File{
 	{Path: "timestamp_mode", Mode: 0o440, Text: constText("[delta] absolute\n"), Doc: "how times are kept in the ring"},
 	{Path: "trace", Mode: 0o640, Open: openTrace, Read: readTrace, Write: accept, Close: closeTrace, Doc: "the events, as text; > trace clears them"},
 	{Path: "trace_clock", Mode: 0o640, Text: clockText, Write: writeClock, Doc: "the clock of the events; a change clears them",
-		Partial: "perf, mono, mono_raw and boot are the CPU's virtual time, as local"},
+		Partial: "perf, mono, mono_raw and boot are the CPU's virtual time, as local without skew"},
 	{Path: "trace_marker", Mode: 0o220, Write: writeMarker, Doc: "text written here becomes an event"},
 	{Path: "trace_marker_raw", Mode: 0o220, Write: writeMarkerRaw, Doc: "an u32 and data written here become an event"},
 	{Path: "trace_options", Mode: 0o640, Text: optionsFile, Write: writeOptions, Doc: "all options; write NAME or noNAME",

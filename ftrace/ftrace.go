@@ -62,6 +62,7 @@ type Tracer struct {
 	options   options
 	clock     int // index in clocks
 	counter   uint64
+	skew      []uint64 // by CPU, of the clock local; nil: none. The machine's tracer has it; it is replaced, never changed
 	global    uint64
 	probes    []*funcProbe    // function commands, the newest kind first
 	mods      [2][]pendingMod // set_ftrace_filter and notrace: modules that are not there yet

@@ -47,7 +47,7 @@ func randomGlob(r *rand.Rand, s *Sites) string {
 func TestNameIndex(t *testing.T) {
 	s := manySites(400)
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 3000 {
+	for range 600 {
 		glob := randomGlob(r, s)
 		s.names = nil
 		want, got := NewHash(), NewHash()

@@ -142,5 +142,5 @@ func (t *Tracer) resetRings() {
 		t.OnLost(lost)
 	}
 	t.clock, t.counter, t.percent, t.maxLat, t.started, t.setCPU = 0, 0, defaultPercent, 0, 0, 0
-	t.errs = errorLog{}
+	t.errs, t.skew = errorLog{}, nil
 }
