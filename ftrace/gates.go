@@ -183,7 +183,7 @@ func (fs *FS) gateRead(c *kernel.VCPU) uint64 {
 	if err := fs.t.m.Write(c.Arg(1), buf[:n]); err != nil {
 		return ret(err)
 	}
-	c.ChargeWork(uint64(n) / 4) // what the guest would take to format it
+	c.ChargeWork(uint64(n) * costFormat)
 	return uint64(n)
 }
 
