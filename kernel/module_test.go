@@ -11,9 +11,11 @@ import (
 )
 
 // withModules is a booted machine with the test modules in its root directory.
-func withModules(t testing.TB, seed uint64) *Machine {
+func withModules(t testing.TB, seed uint64) *Machine { return withModulesConfig(t, Config{Seed: seed}) }
+
+func withModulesConfig(t testing.TB, cfg Config) *Machine {
 	t.Helper()
-	m := boot(t, Config{Seed: seed})
+	m := boot(t, cfg)
 	for _, name := range guest.Modules() {
 		if err := m.WriteFile("/"+name+".ko", guest.Module(name), false); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,9 @@ void exit_to_user_mode_prepare(struct pt_regs *regs);
 void kscoped_kick(void);
 void kscope_irq_work(void);
 void die(const char *str, struct pt_regs *regs, long err);
+#define TAINT_BAD_PAGE	5
 #define TAINT_DIE	7
+const char *print_tainted(void);
 #define TAINT_WARN	9
 void add_taint(unsigned int flag);
 int test_taint(unsigned int flag);

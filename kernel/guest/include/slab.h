@@ -1,6 +1,7 @@
 #pragma once
 #include "gfp.h"
 struct kmem_cache;
+#define SLAB_POISON		0x800u	/* find uses after free: slub_debug=P */
 #define SLAB_HWCACHE_ALIGN	0x2000u
 #define SLAB_PANIC		0x40000u
 #define SLAB_ACCOUNT		0x4000000u

@@ -11,6 +11,22 @@ void add_taint(unsigned int flag)
 	set_bit(flag, &tainted_mask);
 }
 
+/* "Not tainted", or "Tainted: G    B      ": a letter for each bit that is set. */
+const char *print_tainted(void)
+{
+	static const char letters[] = "PFSRMBUDAWCIOELKXT";
+	static char buf[sizeof(letters) + sizeof("Tainted: ")];
+	unsigned int i;
+
+	if (!tainted_mask)
+		return "Not tainted";
+	strcpy(buf, "Tainted: ");
+	for (i = 0; letters[i]; i++)
+		buf[9 + i] = tainted_mask >> i & 1 ? letters[i] : i ? ' ' : 'G';
+	buf[9 + i] = 0;
+	return buf;
+}
+
 int test_taint(unsigned int flag)
 {
 	return test_bit(flag, &tainted_mask);

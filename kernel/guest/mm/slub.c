@@ -5,6 +5,7 @@
  */
 #include "mm.h"
 #include "truth.h"
+#include "entry.h"
 #include "tracepoint.h"
 
 struct kmem_cache_cpu { void **freelist; struct page *slab; };
@@ -12,6 +13,7 @@ struct kmem_cache {
 	struct kmem_cache_cpu cpu_slab[NR_CPUS];
 	slab_flags_t flags;
 	unsigned int size, object_size, align, order, objects, refcount;
+	unsigned int offset;			/* of the free pointer: 0, or behind the object when that is poisoned */
 	void (*ctor)(void *);
 	const char *name;
 	struct list_head list;
@@ -27,14 +29,134 @@ static struct kmem_cache kmalloc_boot[KMALLOC_SHIFT_HIGH + 3];
 static LIST_HEAD(slab_caches);
 static DEFINE_MUTEX(slab_mutex);
 
-static inline void *get_freepointer(void *object)
+static inline void *get_freepointer(struct kmem_cache *s, void *object)
 {
-	return *(void **)object;
+	return *(void **)(object + s->offset);
 }
 
-static inline void set_freepointer(void *object, void *fp)
+static inline void set_freepointer(struct kmem_cache *s, void *object, void *fp)
 {
-	*(void **)object = fp;
+	*(void **)(object + s->offset) = fp;
+}
+
+/* ---- debugging: slub_debug=P on the command line ---- */
+#define POISON_INUSE	0x5a
+#define POISON_FREE	0x6b
+#define POISON_END	0xa5
+#define SLUB_RED_INACTIVE 0
+#define SLUB_RED_ACTIVE	1
+
+/* A free object is 0x6b to its last byte, which is 0xa5; one in use begins as 0x5a. */
+static void init_object(struct kmem_cache *s, void *object, int val)
+{
+	u8 *p = object;
+
+	memset(p, val == SLUB_RED_INACTIVE ? POISON_FREE : POISON_INUSE, s->object_size - 1);
+	p[s->object_size - 1] = val == SLUB_RED_INACTIVE ? POISON_END : POISON_INUSE;
+}
+
+/* The first byte that is not as init_object() left it, or NULL. */
+static u8 *check_bytes(struct kmem_cache *s, u8 *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->object_size; i++) {
+		if (p[i] != (i == s->object_size - 1 ? POISON_END : POISON_FREE))
+			return p + i;
+	}
+	return NULL;
+}
+
+static void print_section(const char *text, const u8 *addr, unsigned int length)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < length; i += 16) {
+		char hex[3 * 16 + 1] = "", chars[17] = "";
+		int n = 0;
+
+		for (j = i; j < min(i + 16, length); j++) {
+			n += sprintf(hex + n, "%02x ", addr[j]);
+			chars[j - i] = addr[j] >= ' ' && addr[j] < 0x7f ? addr[j] : '.';
+		}
+		pr_err("%s%px: %-48s %s\n", text, addr + i, hex, chars);
+	}
+}
+
+static noinline void slab_bug(struct kmem_cache *s, const char *what)
+{
+	pr_err("=============================================================================\n");
+	pr_err("BUG %s (%s): %s\n", s->name, print_tainted(), what);
+	pr_err("-----------------------------------------------------------------------------\n\n");
+}
+
+static void print_trailer(struct kmem_cache *s, struct page *slab, u8 *p)
+{
+	u8 *addr = page_address(slab);
+
+	pr_err("Slab 0x%px objects=%u used=%u fp=0x%px flags=0x%lx\n", slab, slab->objects, slab->inuse, slab->freelist, slab->flags);
+	pr_err("Object 0x%px @offset=%ld fp=0x%px\n\n", p, (long)(p - addr), get_freepointer(s, p));
+	print_section("Object   ", p, min(s->object_size, 256u));
+	dump_stack_lvl(KERN_DEFAULT);
+	add_taint(TAINT_BAD_PAGE);
+}
+
+/* About to be given out: has somebody written to it since it was freed? It is mended. */
+static noinline void check_object(struct kmem_cache *s, struct page *slab, u8 *p)
+{
+	u8 *fault = check_bytes(s, p), *end = p + s->object_size - 1;
+
+	if (fault) {
+		u8 good = fault == end ? POISON_END : POISON_FREE;
+
+		while (end > fault && *end == (end == p + s->object_size - 1 ? POISON_END : POISON_FREE))
+			end--;
+		slab_bug(s, "Poison overwritten");
+		pr_err("0x%px-0x%px @offset=%ld. First byte 0x%x instead of 0x%x\n", fault, end, (long)(fault - (u8 *)page_address(slab)), *fault, good);
+		print_trailer(s, slab, p);
+		pr_err("FIX %s: Restoring Poison 0x%px-0x%px=0x%x\n", s->name, fault, end, good);
+	}
+	init_object(s, p, SLUB_RED_ACTIVE);
+}
+
+/* False: it is free already, or no object at all, and stays as it is. */
+static noinline bool free_debug_processing(struct kmem_cache *s, struct page *slab, u8 *p)
+{
+	u8 *addr = page_address(slab);
+
+	if ((p - addr) % s->size || p < addr || (p - addr) / s->size >= slab->objects) {
+		slab_bug(s, "Invalid object pointer");
+		pr_err("0x%px\n", p);
+		dump_stack_lvl(KERN_DEFAULT);
+		pr_err("FIX %s: Object at 0x%px not freed\n", s->name, p);
+		return false;
+	}
+	if (!check_bytes(s, p)) {
+		slab_bug(s, "Object already free");
+		print_trailer(s, slab, p);
+		pr_err("FIX %s: Object at 0x%px not freed\n", s->name, p);
+		return false;
+	}
+	init_object(s, p, SLUB_RED_INACTIVE);
+	return true;
+}
+
+/* slub_debug, or slub_debug=P, or slub_debug=P,NAME for one cache. Caches with a constructor keep what it made. */
+static slab_flags_t kmem_cache_flags(const char *name, slab_flags_t flags, void (*ctor)(void *))
+{
+	const char *opt = strstr(boot_params.cmdline, "slub_debug"), *list;
+
+	if (!opt || ctor)
+		return flags;
+	opt += strlen("slub_debug");
+	if (*opt == '=') {
+		const char *end = strchrnul(++opt, ' ');
+
+		list = strnchr(opt, end - opt, ',');
+		if (!strnchr(opt, (list ? list : end) - opt, 'P') || (list && (strncmp(list + 1, name, end - list - 1) || name[end - list - 1])))
+			return flags;
+	}
+	return flags | SLAB_POISON;
 }
 
 static noinline struct page *allocate_slab(struct kmem_cache *s, gfp_t flags)
@@ -49,9 +171,11 @@ static noinline struct page *allocate_slab(struct kmem_cache *s, gfp_t flags)
 	__set_bit(PG_slab, &slab->flags);
 	slab->slab_cache = s;
 	slab->objects = s->objects;
-	for (i = 0, p = start; i < s->objects - 1; i++, p += s->size)
-		set_freepointer(p, p + s->size);
-	set_freepointer(p, NULL);
+	for (i = 0, p = start; i < s->objects; i++, p += s->size) {
+		if (unlikely(s->flags & SLAB_POISON))
+			init_object(s, p, SLUB_RED_INACTIVE);
+		set_freepointer(s, p, i < s->objects - 1u ? p + s->size : NULL);
+	}
 	slab->inuse = 0;
 	slab->freelist = start;
 	return slab;
@@ -132,7 +256,7 @@ static noinline void *___slab_alloc(struct kmem_cache *s, gfp_t gfpflags, struct
 		c->slab = slab;
 		freelist = acquire_slab(s, slab);
 	}
-	c->freelist = get_freepointer(freelist);
+	c->freelist = get_freepointer(s, freelist);
 	return freelist;
 }
 
@@ -166,9 +290,11 @@ static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfpflags)
 	c = &s->cpu_slab[smp_processor_id()];
 	object = c->freelist;
 	if (likely(object))
-		c->freelist = get_freepointer(object);
+		c->freelist = get_freepointer(s, object);
 	else
 		object = ___slab_alloc(s, gfpflags, c);
+	if (unlikely(s->flags & SLAB_POISON) && object)
+		check_object(s, virt_to_head_page(object), object);
 	local_irq_restore(flags);
 	if (object && (gfpflags & __GFP_ZERO))
 		memset(object, 0, s->object_size);
@@ -189,7 +315,7 @@ void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfpflags)
 static noinline void __slab_free(struct kmem_cache *s, struct page *slab, void *object)
 {
 	spin_lock(&s->list_lock);
-	set_freepointer(object, slab->freelist);
+	set_freepointer(s, object, slab->freelist);
 	slab->freelist = object;
 	slab->inuse--;
 	if (!test_bit(PG_frozen, &slab->flags)) {
@@ -213,9 +339,13 @@ static __always_inline void slab_free(struct kmem_cache *s, struct page *slab, v
 	unsigned long flags;
 
 	local_irq_save(flags);
+	if (unlikely(s->flags & SLAB_POISON) && !free_debug_processing(s, slab, object)) {
+		local_irq_restore(flags);
+		return;
+	}
 	c = &s->cpu_slab[smp_processor_id()];
 	if (likely(c->slab == slab)) {
-		set_freepointer(object, c->freelist);
+		set_freepointer(s, object, c->freelist);
 		c->freelist = object;
 	} else {
 		__slab_free(s, slab, object);
@@ -317,7 +447,12 @@ void *krealloc(const void *p, size_t new_size, gfp_t flags)
 /* At least eight objects a slab, up to eight pages. */
 static void calculate_sizes(struct kmem_cache *s)
 {
-	s->size = ALIGN(max(s->object_size, 8u), max(s->align, 8u));
+	s->size = max(s->object_size, 8u);
+	if (s->flags & SLAB_POISON) {
+		s->offset = ALIGN(s->size, 8);
+		s->size = s->offset + 8;
+	}
+	s->size = ALIGN(s->size, max(s->align, 8u));
 	for (s->order = 0; s->order < 3 && (PAGE_SIZE << s->order) / s->size < 8; s->order++)
 		;
 	s->objects = (PAGE_SIZE << s->order) / s->size;
@@ -329,7 +464,7 @@ static void kmem_cache_open(struct kmem_cache *s, const char *name, unsigned int
 	s->name = name;
 	s->object_size = size;
 	s->align = flags & SLAB_HWCACHE_ALIGN ? max(align, 64u) : align;
-	s->flags = flags;
+	s->flags = kmem_cache_flags(name, flags, ctor);
 	s->ctor = ctor;
 	s->refcount = 1;
 	spin_lock_init(&s->list_lock);

@@ -3,7 +3,8 @@
  *
  *	modprobe kscope_test [interval=MS] [count=N] [name=TEXT] [oops=KIND] [fail=ERRNO]
  *
- * oops: 1 a null pointer in the thread, 2 a BUG there, 3 a warning there, 4 a null pointer in the init function.
+ * oops: 1 a null pointer in the thread, 2 a BUG there, 3 a warning there, 4 a null pointer in the init function; 5 a write to freed
+ * memory, 6 a second kfree: found with slub_debug=P on the kernel's command line.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -57,11 +58,21 @@ EXPORT_SYMBOL(kscope_test_add);
 
 static noinline void kscope_test_oops(int kind)
 {
+	char *volatile freed;
 	unsigned long *nothing = (unsigned long *)(unsigned long)(kind == 1 || kind == 4 ? 8 : 0);
 
 	if (kind == 2)
 		BUG();
 	WARN_ON_ONCE(kind == 3);
+	if (kind >= 5) {
+		freed = kmalloc(64, GFP_KERNEL);
+		kfree(freed);
+		if (kind == 5)
+			freed[10] = 'x';
+		else
+			kfree(freed);
+		kfree(kmalloc(64, GFP_KERNEL));
+	}
 	asm("" : "+r"(nothing));	/* the compiler need not know */
 	if (nothing)
 		WRITE_ONCE(*nothing, count);
