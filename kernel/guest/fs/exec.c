@@ -155,8 +155,17 @@ static int bprm_stack_limits(struct linux_binprm *bprm)
 	return 0;
 }
 
+/* The page that is being written; the next string is likely to end in it too. */
+struct arg_page { struct page *page; unsigned long kpos; };
+
+static __always_inline void put_arg(struct arg_page *a)
+{
+	if (a->page)
+		put_page(a->page);
+}
+
 /* Writes @len bytes that end at bprm->p, page by page downwards. @user: the source is user memory. */
-static __always_inline int copy_arg(struct linux_binprm *bprm, const char *str, unsigned long len, bool user)
+static __always_inline int copy_arg(struct linux_binprm *bprm, const char *str, unsigned long len, bool user, struct arg_page *a)
 {
 	unsigned long pos = bprm->p;
 
@@ -166,7 +175,6 @@ static __always_inline int copy_arg(struct linux_binprm *bprm, const char *str, 
 		return -E2BIG;
 	while (len > 0) {
 		unsigned int offset = pos % PAGE_SIZE, bytes;
-		struct page *page;
 		char *kaddr;
 		bool bad = false;
 
@@ -179,15 +187,18 @@ static __always_inline int copy_arg(struct linux_binprm *bprm, const char *str, 
 		pos -= bytes;
 		str -= bytes;
 		len -= bytes;
-		page = get_arg_page(bprm, pos, 1);
-		if (!page)
-			return -E2BIG;
-		kaddr = page_address(page) + pos % PAGE_SIZE;
+		if (!a->page || a->kpos != (pos & PAGE_MASK)) {
+			put_arg(a);
+			a->page = get_arg_page(bprm, pos, 1);
+			a->kpos = pos & PAGE_MASK;
+			if (!a->page)
+				return -E2BIG;
+		}
+		kaddr = page_address(a->page) + pos % PAGE_SIZE;
 		if (user)
 			bad = copy_from_user(kaddr, str, bytes);
 		else
 			memcpy(kaddr, str, bytes);
-		put_page(page);
 		if (bad)
 			return -EFAULT;
 	}
@@ -197,30 +208,33 @@ static __always_inline int copy_arg(struct linux_binprm *bprm, const char *str, 
 /* argv or envp from user memory, the last string at the highest address. */
 static noinline int copy_strings(int argc, struct user_arg_ptr argv, struct linux_binprm *bprm)
 {
-	while (argc-- > 0) {
+	struct arg_page a = { NULL, 0 };
+	int ret = 0;
+
+	while (!ret && argc-- > 0) {
 		const char __user *str = get_user_arg_ptr(argv, argc);
-		int ret;
 		long len;
 
+		ret = -EFAULT;
 		if (IS_ERR(str))
-			return -EFAULT;
+			break;
 		len = strnlen_user(str, MAX_ARG_STRLEN);
 		if (!len)
-			return -EFAULT;
-		if (len > (long)MAX_ARG_STRLEN)
-			return -E2BIG;
-		ret = copy_arg(bprm, str, len, true);
-		if (ret)
-			return ret;
+			break;
+		ret = len > (long)MAX_ARG_STRLEN ? -E2BIG : copy_arg(bprm, str, len, true, &a);
 	}
-	return 0;
+	put_arg(&a);
+	return ret;
 }
 
 noinline int copy_string_kernel(const char *arg, struct linux_binprm *bprm)
 {
-	int len = strnlen(arg, MAX_ARG_STRLEN) + 1;
+	int len = strnlen(arg, MAX_ARG_STRLEN) + 1, ret;
+	struct arg_page a = { NULL, 0 };
 
-	return copy_arg(bprm, arg, len, false);
+	ret = copy_arg(bprm, arg, len, false, &a);
+	put_arg(&a);
+	return ret;
 }
 
 static int copy_strings_kernel(int argc, const char *const *argv, struct linux_binprm *bprm)

@@ -278,14 +278,17 @@ struct files_struct *dup_fd(struct files_struct *oldf, unsigned int max_fds, int
 	}
 	memcpy(new_fdt->open_fds, oldf->fdt->open_fds, open / 8);
 	memcpy(new_fdt->close_on_exec, oldf->fdt->close_on_exec, open / 8);
-	for (unsigned int i = 0; i < open; i++) {
-		struct file *f = oldf->fdt->fd[i];
+	/* The new table's pointers are NULL. A number may be reserved and have no file yet. */
+	for (unsigned int w = 0; w < open / BITS_PER_LONG; w++) {
+		for (unsigned long bits = new_fdt->open_fds[w]; bits; bits &= bits - 1) {
+			unsigned int i = w * BITS_PER_LONG + __ffs(bits);
+			struct file *f = oldf->fdt->fd[i];
 
-		if (f)
-			get_file(f);
-		else
-			__clear_bit(i, new_fdt->open_fds);
-		new_fdt->fd[i] = f;
+			if (f)
+				new_fdt->fd[i] = get_file(f);
+			else
+				__clear_bit(i, new_fdt->open_fds);
+		}
 	}
 	spin_unlock(&oldf->file_lock);
 	rcu_assign_pointer(newf->fdt, new_fdt);

@@ -296,6 +296,8 @@ void flush_signal_handlers(struct task_struct *t, int force_default)
 	for (i = 0; i < _NSIG; i++) {
 		struct k_sigaction *ka = &t->sighand->action[i];
 
+		if (!((unsigned long)ka->sa_handler | ka->sa_flags | ka->sa_mask.sig[0]))
+			continue;
 		if (force_default || ka->sa_handler != SIG_IGN)
 			ka->sa_handler = SIG_DFL;
 		ka->sa_flags = 0;

@@ -57,22 +57,42 @@ long strncpy_from_user(char *dst, const char __user *src, long count)
 	return do_strncpy(dst, src, min(count, (long)(TASK_SIZE_MAX - (unsigned long)src)));
 }
 
-/* The size with NUL; above n when there is none; 0 on a fault. */
+#define ONE_BYTES	0x0101010101010101UL
+#define HIGH_BITS	0x8080808080808080UL
+
+/* Words at a time: an aligned word does not cross a page, so none is read that the string does not reach into. */
+static long do_strnlen_user(const char __user *src, unsigned long count, unsigned long max)
+{
+	unsigned long align = (unsigned long)src & 7, res = 0, c, zero;
+	const unsigned long __user *word = (const unsigned long __user *)(src - align);
+
+	max += align;
+	if (__get_user(c, word))
+		return 0;
+	c |= (1UL << 8 * align) - 1;		/* what is before the string is no end of it */
+	for (;;) {
+		zero = (c - ONE_BYTES) & ~c & HIGH_BITS;
+		if (zero) {
+			res += (__ffs(zero) >> 3) + 1 - align;
+			return res <= count ? (long)res : (long)count + 1;
+		}
+		res += 8;
+		if (unlikely(max <= 8))
+			break;
+		max -= 8;
+		if (__get_user(c, ++word))
+			return 0;
+	}
+	return res - align >= count ? (long)count + 1 : 0;
+}
+
+/* With its NUL; more than @n when there is none among @n bytes; 0: a fault. */
 long strnlen_user(const char __user *str, long n)
 {
-	long i;
-	int err = 0;
+	unsigned long max = TASK_SIZE_MAX - (unsigned long)str;
 
 	might_sleep();
-	if ((unsigned long)str >= TASK_SIZE_MAX)
+	if ((unsigned long)str >= TASK_SIZE_MAX || n <= 0)
 		return 0;
-	for (i = 0; i < n; i++) {
-		unsigned char c = __get_user_nocheck_1(str + i, &err);
-
-		if (err)
-			return 0;
-		if (!c)
-			return i + 1;
-	}
-	return n + 1;
+	return do_strnlen_user(str, n, min(max, (unsigned long)n));
 }
