@@ -192,7 +192,7 @@ func (t *fakeTask) syscall(p *Proc) int64 {
 		return 0
 	case sysGetpid:
 		return int64(p.Pid)
-	case sysFork: // the child runs first, to its end
+	case sysClone: // the child runs first, to its end
 		p.revive()
 		child := &fakeTask{os: o, pages: map[uint64]*[4096]byte{}, fds: t.fds, brk: t.brk}
 		q := &Proc{Pid: p.Pid + 1, Name: p.Name, stub: p.stub, origin: p.child()}

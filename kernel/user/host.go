@@ -235,7 +235,7 @@ func (h *Host) born(c *kernel.VCPU, pid int) *Proc {
 
 // forking says that p's fork is in flight and its child has not run yet.
 func (p *Proc) forking() bool {
-	if p.req == nil || p.req.nr != sysFork || p.phase != phaseCall || p.req.born {
+	if p.req == nil || p.req.nr != sysClone || p.phase != phaseCall || p.req.born {
 		return false
 	}
 	p.revive()

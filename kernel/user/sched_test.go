@@ -103,7 +103,8 @@ func TestRoundRobin(t *testing.T) {
 // A real-time task that loops leaves the others a share of each period, and the kernel's log says so.
 func TestRealTimeThrottling(t *testing.T) {
 	got := spawn(t, kernel.Config{CPUs: 1, Seed: 3}, func(s *Sys, print func(string, ...any)) {
-		for file, text := range map[string]string{"sched_rt_runtime_us": "10000", "sched_rt_period_us": "20000"} {
+		for _, set := range [][2]string{{"sched_rt_runtime_us", "10000"}, {"sched_rt_period_us", "20000"}} {
+			file, text := set[0], set[1]
 			fd, _ := s.Open("/proc/sys/kernel/"+file, 1, 0)
 			if _, e := s.Write(fd, []byte(text)); e != 0 {
 				print("%s: %v", file, e)

@@ -241,7 +241,10 @@ func (s *Sys) Pipe() (r, w int, e kernel.Errno) {
 // Fork makes a child that runs child and exits with what it returns. The parent goes on with the child's pid. The child
 // has its own copy of the guest's memory, but shares Go variables with its parent: treat them as read-only.
 func (s *Sys) Fork(child func(*Sys) int) (pid int, e kernel.Errno) {
-	resp, e := s.call(&request{nr: sysFork, fork: child})
+	// CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID and SIGCHLD, as glibc's fork: the child's first act is to write its number, here
+	// to where its arguments will stand.
+	const flags = 0x200000 | 0x1000000 | 17
+	resp, e := s.call(&request{nr: sysClone, args: [6]uint64{flags, 0, 0, s.p.stub.scratch}, fork: child})
 	return int(resp.ret), e
 }
 

@@ -15,7 +15,7 @@ const (
 	sysDup2             = 33
 	sysNanosleep        = 35
 	sysGetpid           = 39
-	sysFork             = 57
+	sysClone            = 56
 	sysExecve           = 59
 	sysWait4            = 61
 	sysKill             = 62

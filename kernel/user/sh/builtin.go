@@ -50,27 +50,40 @@ func (sh *Shell) badOption(name, opt, usage string) int {
 	return sh.usage(usage)
 }
 
-// print writes a builtin's output as bash's stdio does: a line, or 4 KiB, at a time. A line that fails does not keep those behind
-// it back; an error is reported once, at the end.
+// print writes a builtin's output as bash's stdio does: a line, or 4 KiB, at a time. A line that cannot be written does not
+// keep the later ones; the error is reported once.
 func (sh *Shell) print(name, text string) int {
+	_, e := sh.printLines(text, true)
+	return sh.wrote(name, e)
+}
+
+// wrote reports a write error.
+func (sh *Shell) wrote(name string, e kernel.Errno) int {
+	if e == 0 {
+		return 0
+	}
+	sh.errorf("%s: write error: %s", name, e.Error())
+	return 1
+}
+
+// printLines writes the lines of text, and what is behind the last newline if all is set; it returns what is left, and the
+// first error.
+func (sh *Shell) printLines(text string, all bool) (rest string, first kernel.Errno) {
 	const size = 4096
-	var failed kernel.Errno
 	for len(text) > 0 {
 		n := strings.IndexByte(text, '\n') + 1
 		if n == 0 {
-			n = len(text)
+			if n = len(text); n < size && !all {
+				break
+			}
 		}
 		n = min(n, size)
-		if _, e := sh.s.Write(1, []byte(text[:n])); e != 0 {
-			failed = e
+		if _, e := sh.s.Write(1, []byte(text[:n])); e != 0 && first == 0 {
+			first = e
 		}
 		text = text[n:]
 	}
-	if failed != 0 {
-		sh.errorf("%s: write error: %s", name, failed.Error())
-		return 1
-	}
-	return 0
+	return text, first
 }
 
 // echoBuiltin is echo with -n, -e and -E.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"kscope/kernel"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -46,19 +48,26 @@ func printfBuiltin(sh *Shell, argv []string) int {
 		return sh.usage("printf [-v var] format [arguments]")
 	}
 	f := &formatter{sh: sh, args: args[1:]}
+	e, rest := kernel.Errno(0), ""
 	for {
 		f.used = false
 		f.once(args[0])
-		if f.stop || len(f.args) == 0 || !f.used {
+		more := !f.stop && len(f.args) > 0 && f.used
+		if target == "" { // a write error ends it after the pass through the format in which it came
+			sh.s.Work(f.out.Len())
+			rest, e = sh.printLines(rest+f.out.String(), !more)
+			f.out.Reset()
+		}
+		if !more || e != 0 {
 			break
 		}
 	}
-	sh.s.Work(f.out.Len())
 	if target != "" {
+		sh.s.Work(f.out.Len())
 		sh.setTarget(target, f.out.String())
 		return f.status
 	}
-	return max(f.status, sh.print("printf", f.out.String()))
+	return max(f.status, sh.wrote("printf", e))
 }
 
 func (f *formatter) next() (string, bool) {
