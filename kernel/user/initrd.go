@@ -28,6 +28,8 @@ func RootFiles(extra ...File) []File {
 		{Path: "sys", Mode: modeDir | 0o555}, {Path: "sys/kernel", Mode: modeDir | 0o755}, {Path: "sys/kernel/debug", Mode: modeDir | 0o700},
 		{Path: "sys/kernel/tracing", Mode: modeDir | 0o700}, {Path: "tmp", Mode: modeDir | 0o1777}, {Path: "var", Mode: modeDir | 0o755},
 		{Path: "dev/console", Mode: modeChr | 0o600, Rdev: [2]uint32{5, 1}}, {Path: "dev/null", Mode: modeChr | 0o666, Rdev: [2]uint32{1, 3}},
+		{Path: "dev/stdin", Mode: modeLnk | 0o777, Data: []byte("/proc/self/fd/0")}, {Path: "dev/stdout", Mode: modeLnk | 0o777, Data: []byte("/proc/self/fd/1")},
+		{Path: "dev/stderr", Mode: modeLnk | 0o777, Data: []byte("/proc/self/fd/2")},
 		{Path: "dev/zero", Mode: modeChr | 0o666, Rdev: [2]uint32{1, 5}},
 		{Path: "boot", Mode: modeDir | 0o755}, text("boot/config-"+guest.Release, string(guest.Config())),
 		text("etc/fstab", "proc /proc proc defaults 0 0\ndebugfs /sys/kernel/debug debugfs defaults 0 0\ntracefs /sys/kernel/tracing tracefs defaults 0 0\n"),

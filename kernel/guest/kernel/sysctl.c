@@ -27,12 +27,18 @@ int proc_dostring(struct ctl_table *table, int write, char *buffer, size_t *lenp
 		*ppos += *lenp;
 		return 0;
 	}
-	if (*ppos || !*lenp) {
+	len = strlen(data);
+	if (*ppos > (loff_t)len) {
 		*lenp = 0;
 		return 0;
 	}
-	*lenp = scnprintf(buffer, *lenp, "%s\n", data);
-	*ppos += *lenp;
+	data += *ppos;
+	len = min(len - (size_t)*ppos, *lenp);
+	memcpy(buffer, data, len);
+	if (len < *lenp)
+		buffer[len++] = '\n';
+	*lenp = len;
+	*ppos += len;
 	return 0;
 }
 
@@ -48,17 +54,16 @@ static int __do_proc_dointvec(struct ctl_table *table, int write, char *buffer, 
 	char *p = buffer, *end = buffer + *lenp, *after;
 
 	if (!write) {
-		size_t left = *lenp, used = 0;
+		char text[128];
+		size_t used = 0;
 
-		if (*ppos || !left) {
-			*lenp = 0;
-			return 0;
-		}
 		for (i = 0; i < n; i++)
-			used += scnprintf(buffer + used, left - used, i ? "\t%d" : "%d", vals[i]);
-		used += scnprintf(buffer + used, left - used, "\n");
-		*lenp = used;
-		*ppos += used;
+			used += scnprintf(text + used, sizeof(text) - used, i ? "\t%d" : "%d", vals[i]);
+		used += scnprintf(text + used, sizeof(text) - used, "\n");
+		/* Only a read from the beginning gives anything, and that once. */
+		*lenp = *ppos ? 0 : min(used, *lenp);
+		memcpy(buffer, text, *lenp);
+		*ppos += *lenp;
 		return 0;
 	}
 	if (*ppos)
@@ -103,7 +108,11 @@ int proc_doulongvec_minmax(struct ctl_table *table, int write, char *buffer, siz
 	char *after;
 
 	if (!write) {
-		*lenp = *ppos || !*lenp ? 0 : scnprintf(buffer, *lenp, "%lu\n", *val);
+		char text[24];
+		size_t used = scnprintf(text, sizeof(text), "%lu\n", *val);
+
+		*lenp = *ppos ? 0 : min(used, *lenp);
+		memcpy(buffer, text, *lenp);
 	} else {
 		v = simple_strtoul(buffer, &after, 0);
 		if (after == buffer)
