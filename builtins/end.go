@@ -21,8 +21,10 @@ func (e *Env) end() error {
 	if err := e.aggs.PrintAll(e.host.Stdout()); err != nil {
 		return err
 	}
-	if e.guest != nil && len(e.hooks) > 0 {
+	if e.guest != nil && len(e.hooks)+len(e.probes) > 0 {
 		e.guest.missed()
+	}
+	if e.guest != nil && len(e.hooks) > 0 {
 		e.guest.overran()
 	}
 	return nil
@@ -41,11 +43,17 @@ func (g *Guest) overran() {
 	}
 }
 
-// missed says what the probes of on() did not see: one line, with the cause, when there is something to say.
+// missed says what the probes of the script did not see: one line, with the cause, when there is something to say.
 func (g *Guest) missed() {
 	var nested, full uint64
 	if _, ok := kprobe.Of(g.M); !ok {
 		return
+	}
+	for _, p := range g.env.probes { // closed ones too
+		nested += p.p.Missed
+		if p.r != nil {
+			full += p.r.NoFree
+		}
 	}
 	for _, p := range g.spots {
 		nested += p.probe.Missed

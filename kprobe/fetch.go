@@ -349,7 +349,7 @@ func (k *Kprobes) walkUser(cr3, va uint64) (pa uint64, ok bool) {
 
 // layout is what a hit reads of a task_struct.
 type layout struct {
-	comm            uint64
+	comm, stack     uint64
 	nmissed         uint64 // of struct kprobe
 	retMissed       uint64 // of struct kretprobe, an int
 	riRp, riAddr    uint64 // of struct kretprobe_instance
@@ -361,7 +361,7 @@ func newLayout(m *kernel.Machine) (l layout, err error) {
 	if task == nil {
 		return l, fmt.Errorf("kprobe: the image has no struct task_struct: %w", kernel.ENOEXEC)
 	}
-	l.comm = uint64(task.Field("comm").Offset)
+	l.comm, l.stack = uint64(task.Field("comm").Offset), uint64(task.Field("stack").Offset)
 	for _, f := range []struct {
 		typ, name string
 		to        *uint64

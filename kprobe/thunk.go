@@ -1,6 +1,8 @@
 package kprobe
 
 import (
+	"fmt"
+
 	"kscope/kernel"
 	"kscope/kernel/x86"
 )
@@ -75,19 +77,28 @@ func (k *Kprobes) enterThunk(c *kernel.VCPU, t thunk) {
 	}
 	k.thunks[c.ID] = t
 	k.busy[c.ID] = true
+	if k.NoGuard && k.stackFull(c) {
+		return
+	}
 	c.CPU.SetFlags(t.flags &^ (x86.FlagIF | x86.FlagTF))
 	if t.via == viaFtrace {
-		sp := c.CPU.Reg(x86.RSP) - 16
-		if x, err := c.CPU.U64(sp); err != nil || c.CPU.PutU64(sp, x) != nil {
-			c.KeepRIP() // the stack is full: the first push of the handlers' code faults, as without kscope
-			c.CPU.SetReg(x86.RSP, sp)
-			c.CPU.SetRIP(k.symbol("kprobe_dispatch"))
-			return
-		}
 		c.CallThen(k.symbol("kprobe_dispatch"), "", t.mem)
 		return
 	}
 	c.CPU.SetRIP(k.symbol("kprobe_thunk"))
+}
+
+// stackFull stops the machine before handlers within handlers leave the task's stack. Linux has a guard page there, and a double
+// fault; the guest's stacks have none, and what is below would be written over.
+func (k *Kprobes) stackFull(c *kernel.VCPU) bool {
+	lo, _ := word(k.m, c.CurrentAddr()+k.lay.stack)
+	sp := c.CPU.Reg(x86.RSP)
+	const room = 1024 // for one more handler
+	if sp-lo >= threadSize || sp-lo >= room {
+		return false
+	}
+	k.m.RequestStop(fmt.Sprintf("the stack of %s (pid %d) is full of handlers within handlers: %d bytes are left", c.Current().Comm, c.CurrentPid(), sp-lo))
+	return true
 }
 
 func (k *Kprobes) symbol(name string) uint64 {
