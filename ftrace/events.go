@@ -227,6 +227,9 @@ func (u *eventUse) arm() error {
 // Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.
 func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	for _, u := range ev.users {
+		if l := &u.t.eventPids; (l.only != nil || l.not != nil) && l.ignores(int32(c.CurrentPid())) {
+			continue
+		}
 		if o, ok := u.open(c, n); ok {
 			fill(o.d)
 			u.close(c, o)
@@ -252,9 +255,6 @@ func (u *eventUse) open(c *kernel.VCPU, n int) (o openEvent, ok bool) {
 	}
 	o.task = c.CurrentAddr()
 	h := t.header(c, u.ev.ID, o.task, c.PreemptCount()+u.ev.depth)
-	if (t.eventPids.only != nil || t.eventPids.not != nil) && t.eventPids.ignores(h.PID) {
-		return o, false
-	}
 	if o.d, ok = t.reserve(c, u.ev.ID, n); ok {
 		h.Put(o.d)
 		o.pid = h.PID

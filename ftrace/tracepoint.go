@@ -256,6 +256,9 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 		n = e.row.size(p, c)
 	}
 	for _, u := range e.users { // as Fire, without a closure to allocate
+		if l := &u.t.eventPids; (l.only != nil || l.not != nil) && p.ignores(l, e.tp.name, c) {
+			continue
+		}
 		if o, ok := u.open(c, n); ok {
 			e.row.fill(p, c, o.d)
 			u.close(c, o)
@@ -264,6 +267,21 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 	if len(e.listeners) > 0 {
 		e.hear(c, n, func(d []byte) { e.row.fill(p, c, d) })
 	}
+}
+
+// ignores says whether set_event_pid or set_event_notrace_pid leave an event of a tracepoint out. A switch counts for both of its
+// tasks, a wakeup for the waker and the woken; see event_filter_pid_sched_switch_probe_pre in kernel/trace/trace_events.c.
+func (p *points) ignores(l *pidLists, point string, c *kernel.VCPU) bool {
+	pid := int32(c.CurrentPid())
+	switch point {
+	case "sched_switch":
+		prev, next := int32(p.pid(c.Arg(1))), int32(p.pid(c.Arg(2)))
+		only, not := pidLists{only: l.only}, pidLists{not: l.not}
+		return not.ignores(prev) && not.ignores(next) || only.ignores(prev) && only.ignores(next)
+	case "sched_waking", "sched_wakeup", "sched_wakeup_new":
+		return l.ignores(pid) && l.ignores(int32(p.pid(c.Arg(0))))
+	}
+	return l.ignores(pid)
 }
 
 // syscall is the number of the call that a task is in: pt_regs.orig_ax.
