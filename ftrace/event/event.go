@@ -5,7 +5,14 @@
 //
 //	0 u16 type   2 u8 flags   3 u8 preempt count (low 4) and migrate-disable (high 4)   4 s32 pid   8 …
 //
-// The events of Linux's own tracers are in core.go; others (kprobes, tracepoints) add descriptors to a [Set].
+// The flow:
+//
+//  1. Descriptors come from three places: core.go has the events of Linux's own tracers, packages above add those of probes
+//     and tracepoints to a [Set], and [ParseFormat] reads format files, of this kernel or another.
+//  2. [CompilePrint] makes an event's text from its print fmt, once: the format's conversions in printfmt.go, the C expressions
+//     behind it in printexpr.go and printprim.go, __print_flags and its kin in printhelp.go.
+//  3. A writer reserves a record, puts the [Header] and the fields; a [Filter] (filter.go) may ask for it to be taken back.
+//  4. [Set.Line] prints a record; printk.go makes the text of trace_printk's packed arguments.
 package event
 
 import (
