@@ -13,6 +13,8 @@
 //     patcher; guest C writes them (ops.go, trampoline.go).
 //  3. The guest runs into a patched site: machine code of the trampoline saves registers and calls a gate, which is Go:
 //     function_trace_call or arch_ftrace_ops_list_func (gates.go). It writes an event into the CPU's ring (write.go).
+//     Events are jump labels instead: the first tracer that wants one has its nop made a jump (tracepoint.go), behind which
+//     the gate __traceiter_NAME fills the record as the image's own rows say (tracepoint_image.go; trace_printk: printk.go).
 //  4. Readers merge the rings by time and print Linux 6.1's text (iter.go, output.go).
 //
 // Everything a user can reach is a file of one table (files_*.go), which the guest opens through the tracefs_* gates and
