@@ -169,20 +169,46 @@ static noinline void attach_entity_load_avg(struct cfs_rq *cfs_rq, struct sched_
 	cfs_rq->avg.load_sum += se->load.weight * se->avg.load_sum;
 }
 
-/* It has moved away, or died: its load goes with it. */
-static noinline void remove_entity_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se)
+/* It leaves the queue, whose lock is held: its load goes with it. */
+static noinline void detach_entity_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se)
 {
 	cfs_rq->avg.load_avg -= min(cfs_rq->avg.load_avg, se->avg.load_avg);
 	cfs_rq->avg.load_sum -= min(cfs_rq->avg.load_sum, se->load.weight * se->avg.load_sum);
 }
 
-static noinline void update_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se, bool attach)
+/* It has slept, and moves away or is dead; the queue's lock is not held, so the queue takes its load off later. */
+static noinline void remove_entity_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se)
+{
+	unsigned long flags;
+
+	__update_load_avg_blocked_se(READ_ONCE(cfs_rq->avg.last_update_time), se);
+	raw_spin_lock_irqsave(&cfs_rq->removed.lock, flags);
+	cfs_rq->removed.nr++;
+	cfs_rq->removed.load_avg += se->avg.load_avg;
+	cfs_rq->removed.load_sum += se->load.weight * se->avg.load_sum;
+	raw_spin_unlock_irqrestore(&cfs_rq->removed.lock, flags);
+}
+
+static __always_inline void update_cfs_rq_load_avg(u64 now, struct cfs_rq *cfs_rq)
+{
+	if (cfs_rq->removed.nr) {
+		raw_spin_lock(&cfs_rq->removed.lock);
+		cfs_rq->avg.load_avg -= min(cfs_rq->avg.load_avg, cfs_rq->removed.load_avg);
+		cfs_rq->avg.load_sum -= min(cfs_rq->avg.load_sum, cfs_rq->removed.load_sum);
+		cfs_rq->removed.load_avg = cfs_rq->removed.load_sum = 0;
+		cfs_rq->removed.nr = 0;
+		raw_spin_unlock(&cfs_rq->removed.lock);
+	}
+	__update_load_avg_cfs_rq(now, cfs_rq);
+}
+
+static __always_inline void update_load_avg(struct cfs_rq *cfs_rq, struct sched_entity *se, bool attach)
 {
 	u64 now = rq_clock_task(rq_of(cfs_rq));
 
 	if (se->avg.last_update_time && !attach)
 		__update_load_avg_se(now, cfs_rq, se);
-	__update_load_avg_cfs_rq(now, cfs_rq);
+	update_cfs_rq_load_avg(now, cfs_rq);
 	if (attach) {
 		se->avg.last_update_time = now;
 		attach_entity_load_avg(cfs_rq, se);
@@ -252,7 +278,7 @@ static noinline void dequeue_entity(struct cfs_rq *cfs_rq, struct sched_entity *
 	cfs_rq->nr_running--;
 	if (!(flags & DEQUEUE_SLEEP)) {
 		se->vruntime -= cfs_rq->min_vruntime;
-		remove_entity_load_avg(cfs_rq, se);
+		detach_entity_load_avg(cfs_rq, se);
 	}
 	update_min_vruntime(cfs_rq);
 }
@@ -687,7 +713,7 @@ static noinline void reweight_entity(struct cfs_rq *cfs_rq, struct sched_entity 
 		cfs_rq->load.weight += weight - se->load.weight;
 	}
 	if (attached)
-		remove_entity_load_avg(cfs_rq, se);
+		detach_entity_load_avg(cfs_rq, se);
 	se->load.weight = weight;
 	se->avg.load_avg = weight * se->avg.load_sum / (47742UL - 1024 + se->avg.period_contrib);
 	if (attached)
@@ -709,7 +735,7 @@ static void detach_task_cfs_rq(struct task_struct *p)
 	if (!p->on_rq) {
 		place_entity(cfs_rq, &p->se, 0);
 		p->se.vruntime -= cfs_rq->min_vruntime;
-		remove_entity_load_avg(cfs_rq, &p->se);
+		detach_entity_load_avg(cfs_rq, &p->se);
 	}
 }
 

@@ -63,6 +63,15 @@ static void ___update_load_avg(struct sched_avg *sa, unsigned long weight)
 	sa->load_avg = weight * sa->load_sum / (LOAD_AVG_MAX - 1024 + sa->period_contrib);
 }
 
+/* Of a task that sleeps: it only fades. */
+int __update_load_avg_blocked_se(u64 now, struct sched_entity *se)
+{
+	if (!___update_load_sum(now, &se->avg, 0))
+		return 0;
+	___update_load_avg(&se->avg, se->load.weight);
+	return 1;
+}
+
 int __update_load_avg_se(u64 now, struct cfs_rq *cfs_rq, struct sched_entity *se)
 {
 	if (!___update_load_sum(now, &se->avg, se->on_rq))

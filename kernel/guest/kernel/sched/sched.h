@@ -16,6 +16,7 @@ struct cfs_rq {
 	struct sched_entity *curr, *next, *last, *skip;
 	struct rq *rq;
 	struct sched_avg avg;
+	struct { raw_spinlock_t lock; int nr; unsigned long load_avg; u64 load_sum; } removed;	/* by CPUs without the queue's lock */
 };
 /* The real-time queues, one for each priority (0 is the highest); bit n of bitmap: queue[n] is not empty. */
 struct rt_prio_array {
@@ -130,7 +131,6 @@ void update_rq_clock(struct rq *rq);
 void init_cfs_rq(struct cfs_rq *cfs_rq);
 struct task_struct *pick_next_task_fair(struct rq *rq, struct task_struct *prev);
 void check_preempt_curr(struct rq *rq, struct task_struct *p, int flags);
-void activate_task(struct rq *rq, struct task_struct *p, int flags);
 void deactivate_task(struct rq *rq, struct task_struct *p, int flags);
 void set_task_cpu(struct task_struct *p, unsigned int new_cpu);
 void raw_spin_rq_lock_nested(struct rq *rq, int subclass);
@@ -153,9 +153,20 @@ struct rq *task_rq_lock(struct task_struct *p, unsigned long *flags);
 void task_rq_unlock(struct rq *rq, struct task_struct *p, unsigned long *flags);
 int double_lock_balance(struct rq *this_rq, struct rq *busiest);
 void __setscheduler_prio(struct task_struct *p, int prio);
-void enqueue_task(struct rq *rq, struct task_struct *p, int flags);
+static __always_inline void enqueue_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	if (!(flags & ENQUEUE_NOCLOCK))
+		update_rq_clock(rq);
+	p->sched_class->enqueue_task(rq, p, flags);
+}
+static __always_inline void activate_task(struct rq *rq, struct task_struct *p, int flags)
+{
+	enqueue_task(rq, p, flags);
+	p->on_rq = TASK_ON_RQ_QUEUED;
+}
 void dequeue_task(struct rq *rq, struct task_struct *p, int flags);
 int sched_setscheduler_nocheck(struct task_struct *p, int policy, int priority);
+int __update_load_avg_blocked_se(u64 now, struct sched_entity *se);
 int __update_load_avg_se(u64 now, struct cfs_rq *cfs_rq, struct sched_entity *se);
 int __update_load_avg_cfs_rq(u64 now, struct cfs_rq *cfs_rq);
 void init_entity_runnable_average(struct sched_entity *se);
