@@ -110,7 +110,7 @@ func (p *printer) line(e *entry) {
 	if t.current == &tracers[graphTracer] && p.graphLine(h, e) {
 		return
 	}
-	p.NoParent, p.NoHash = !t.opt(optPrintParent), !t.opt(optHashPtr)
+	p.NoParent, p.NoHash, p.SymAddr = !t.opt(optPrintParent), !t.opt(optHashPtr), t.opt(optSymAddr)
 	if (h.Type == event.IDPrint || h.Type == event.IDBprint || h.Type == event.IDBputs) && t.opt(optPrintk) && t.opt(optPrintkMsgOnly) {
 		p.Message(e.Data)
 		return

@@ -64,6 +64,24 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestSymAddr: option sym-addr adds addresses to the places, but not to arguments (oracle).
+func TestSymAddr(t *testing.T) {
+	k := boot(t, kernel.Config{})
+	k.add2(t, "p:a do_filp_open s=%ip:symbol", "r:b do_filp_open")
+	k.write(t, "events/kprobes/enable", "1")
+	k.write(t, "options/sym-addr", "1")
+	work(t, k)
+	text := k.read(t, "trace")
+	for _, re := range []string{
+		`a: \(do_filp_open\+0x0/0x\w+ <ffffffff8\w{7}>\) s=do_filp_open\+0x1/0x\w+\n`,
+		`b: \(\w+\+0x\w+/0x\w+ <ffffffff8\w{7}> <- do_filp_open <ffffffff8\w{7}>\)\n`,
+	} {
+		if !regexp.MustCompile(re).MatchString(text) {
+			t.Errorf("no %s in\n%s", re, text)
+		}
+	}
+}
+
 // TestFormat: oracle c-kprobe's print fmt and packed fields, with every type.
 func TestFormat(t *testing.T) {
 	k := boot(t, kernel.Config{})

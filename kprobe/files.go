@@ -20,8 +20,7 @@ var files = [...]ftrace.File{
 	{Path: "dynamic_events", Mode: 0o640, Open: openEvents, Text: eventsText, Write: writeEvents,
 		Doc: "as kprobe_events", Partial: "no uprobes, eprobes and synthetic events: EINVAL"},
 	{Path: "kprobe_events", Mode: 0o640, Open: openEvents, Text: eventsText, Write: writeEvents,
-		Doc:     "probes as events: p[:[GRP/][EVENT]] SYM[+offs]|ADDR [ARGS], r[MAXACTIVE]..., -:[GRP/]EVENT",
-		Partial: "option sym-addr has no effect on their lines"},
+		Doc: "probes as events: p[:[GRP/][EVENT]] SYM[+offs]|ADDR [ARGS], r[MAXACTIVE]..., -:[GRP/]EVENT"},
 	{Path: "kprobe_profile", Mode: 0o440, Text: profileText, Doc: "event, hits, missed hits"},
 }
 

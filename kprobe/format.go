@@ -66,12 +66,12 @@ func (e *Event) print(p *event.Printer, d []byte) {
 		if from := u64(d[16:]); from == e.k.tramp { // see kretprobed in kernel/trace/trace_output.c
 			p.Buf = append(p.Buf, "[unknown/kretprobe'd]"...)
 		} else {
-			p.Buf = append(p.Buf, syms.Format(from)...)
+			p.Buf = symAddr(p, append(p.Buf, syms.Format(from)...), from)
 		}
 		p.Buf = append(p.Buf, " <- "...)
-		p.Buf = append(p.Buf, syms.Name(u64(d[8:]))...)
+		p.Buf = symAddr(p, append(p.Buf, syms.Name(u64(d[8:]))...), u64(d[8:]))
 	} else {
-		p.Buf = append(p.Buf, syms.Format(u64(d[8:]))...)
+		p.Buf = symAddr(p, append(p.Buf, syms.Format(u64(d[8:]))...), u64(d[8:]))
 	}
 	p.Buf = append(p.Buf, ')')
 	for _, a := range e.Args {
@@ -87,6 +87,14 @@ func (e *Event) print(p *event.Printer, d []byte) {
 		p.Buf = append(p.Buf, '}')
 	}
 	p.Buf = append(p.Buf, '\n')
+}
+
+// symAddr adds the address to its name, with option sym-addr; sym-offset makes no difference here.
+func symAddr(p *event.Printer, b []byte, addr uint64) []byte {
+	if !p.SymAddr {
+		return b
+	}
+	return fmt.Appendf(b, " <%016x>", addr)
 }
 
 func (e *Event) printArg(b []byte, a *Program, d []byte, at int) []byte {

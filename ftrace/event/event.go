@@ -324,6 +324,7 @@ type Printer struct {
 	Buf      []byte
 	Sym      func(buf []byte, addr uint64) []byte // appends an address as the options sym-offset and sym-addr want it
 	NoParent bool                                 // option noprint-parent
+	SymAddr  bool                                 // option sym-addr, for those that name addresses themselves
 	Mode     Mode
 
 	Name   func(buf []byte, addr uint64, offset bool) []byte // appends an address as %ps, with offset as %pS; nil: as Sym
