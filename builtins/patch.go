@@ -14,13 +14,18 @@ func kernelPatches(c *call) (starlark.Value, error) {
 	if err := c.unpack(); err != nil {
 		return nil, err
 	}
-	return list(c.g.M.Text().Patches(), c.g.patchRecord), nil
+	text := c.g.M.Text()
+	nr := text.PatchesDropped()
+	return list(text.Patches(), func(p *kernel.Patch) starlark.Value {
+		nr++
+		return c.g.patchRecord(p, nr-1)
+	}), nil
 }
 
 // patchRecord is one batch of text changes: what was changed, and each moment at which bytes were written.
-func (g *Guest) patchRecord(p *kernel.Patch) starlark.Value {
+func (g *Guest) patchRecord(p *kernel.Patch, nr uint64) starlark.Value {
 	return &record{typ: "Patch", text: g.patchText(p), fields: []field{
-		{"pokes", list(p.Pokes, g.pokeRecord)}, {"skipped", list(p.Skipped, g.pokeRecord)},
+		{"nr", unum(nr)}, {"pokes", list(p.Pokes, g.pokeRecord)}, {"skipped", list(p.Skipped, g.pokeRecord)},
 		{"steps", list(p.Steps, g.stepRecord)}, {"done", starlark.Bool(p.Done)},
 	}}
 }
