@@ -132,6 +132,8 @@ func TestSessionOnPty(t *testing.T) {
 		{"\r", ">>> "},
 		{"%u\t two words | tr a-z A-Z\r", "TWO WORDS"},
 		{"twice?\r", "twice(x)"},
+		{"\x1b[200~def thrice(x):\n\n\ty = 3 * x\n\n\treturn y\n\nthrice(4)\n\x1b[201~", "thrice(4)"}, // pasted
+		{"\r", "\n12"},
 		{"\x04", ""},
 	} {
 		time.Sleep(20 * time.Millisecond) // as fingers do

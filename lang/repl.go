@@ -33,6 +33,7 @@ type Session struct {
 	pending []string // lines read but not yet used
 	hist    *history
 	editor  *readline.Instance
+	screen  io.Writer // the editor's
 	failed  bool
 }
 
@@ -112,7 +113,7 @@ func (s *Session) open() error {
 		screen = s.Out
 	}
 	cfg := &readline.Config{
-		Stdin: s.In, Stdout: screen, Stderr: screen,
+		Stdin: &paste{ReadCloser: s.In}, Stdout: screen, Stderr: screen,
 		HistoryLimit:           historyMax,
 		DisableAutoSaveHistory: true,
 		AutoComplete:           completer{s},
@@ -131,7 +132,8 @@ func (s *Session) open() error {
 	if err != nil {
 		return err
 	}
-	s.editor = rl
+	s.editor, s.screen = rl, screen
+	io.WriteString(screen, pasteOn)
 	for _, line := range s.hist.items {
 		rl.SaveHistory(line)
 	}
@@ -144,6 +146,7 @@ func (s *Session) open() error {
 
 func (s *Session) close() {
 	if s.editor != nil {
+		io.WriteString(s.screen, pasteOff)
 		s.editor.Close()
 	}
 }

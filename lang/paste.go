@@ -1,0 +1,118 @@
+package lang
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// Bracketed paste (xterm's DECSET 2004): the terminal puts marks around what is pasted. The line editor knows nothing of them, so
+// that a pasted function would be cut at its empty lines and its tabs would ask for completion. paste stands before the editor
+// and turns what is pasted into one line with joints, as a statement that is recalled from the history is.
+
+const (
+	pasteOn    = "\x1b[?2004h" // written to the terminal
+	pasteOff   = "\x1b[?2004l"
+	pasteBegin = "\x1b[200~" // read from it
+	pasteEnd   = "\x1b[201~"
+)
+
+// paste filters a terminal's input.
+type paste struct {
+	io.ReadCloser
+	rest   []byte // filtered, not yet read
+	raw    []byte // read, not yet filtered: the beginning of a mark
+	inside bool
+	text   []byte // of the paste under way
+}
+
+// Read implements io.Reader.
+func (p *paste) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		buf := make([]byte, 4096)
+		n, err := p.ReadCloser.Read(buf)
+		p.filter(buf[:n])
+		if err != nil {
+			p.rest = append(p.rest, p.raw...)
+			p.raw = nil
+			if len(p.rest) == 0 {
+				return 0, err
+			}
+		}
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// filter takes what was typed or pasted.
+func (p *paste) filter(in []byte) {
+	in = append(p.raw, in...)
+	p.raw = nil
+	for len(in) > 0 {
+		mark := pasteBegin
+		if p.inside {
+			mark = pasteEnd
+		}
+		i := bytes.Index(in, []byte(mark))
+		end := len(in)
+		if i >= 0 {
+			end = i
+		} else if held := heldMark(in, mark, p.inside); held > 0 {
+			end = len(in) - held
+			p.raw = append([]byte(nil), in[end:]...)
+		}
+		if p.inside {
+			p.text = append(p.text, in[:end]...)
+		} else {
+			p.rest = append(p.rest, in[:end]...)
+		}
+		if i < 0 {
+			return
+		}
+		if p.inside {
+			p.rest = append(p.rest, joinPaste(string(p.text))...)
+			p.text = nil
+		}
+		p.inside = !p.inside
+		in = in[i+len(mark):]
+	}
+}
+
+// heldMark is how many bytes at the end of in may be the beginning of a mark. Outside a paste they are more than an escape and a
+// bracket, with which arrow keys begin too.
+func heldMark(in []byte, mark string, inside bool) int {
+	least := 3
+	if inside {
+		least = 1
+	}
+	for n := min(len(in), len(mark)-1); n >= least; n-- {
+		if strings.HasPrefix(mark, string(in[len(in)-n:])) {
+			return n
+		}
+	}
+	return 0
+}
+
+// joinPaste makes one line of pasted text. Empty lines within a block go, because they would end it; tabs become blanks.
+func joinPaste(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "        ").Replace(text)
+	lines := strings.Split(strings.TrimRight(text, "\n "), "\n")
+	var out []string
+	for i, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			next := ""
+			for _, l := range lines[i+1:] {
+				if strings.TrimSpace(l) != "" {
+					next = l
+					break
+				}
+			}
+			if strings.HasPrefix(next, " ") {
+				continue
+			}
+		}
+		out = append(out, strings.TrimRight(line, " "))
+	}
+	return strings.Join(out, joint)
+}

@@ -1,0 +1,68 @@
+package lang
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// chunks is input that comes in pieces.
+type chunks struct{ list []string }
+
+func (c *chunks) Read(b []byte) (int, error) {
+	if len(c.list) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, c.list[0])
+	c.list = c.list[1:]
+	return n, nil
+}
+func (c *chunks) Close() error { return nil }
+
+// cutsBegin tells that pieces of this size cut a beginning mark behind its first or second byte.
+func cutsBegin(in string, size int) bool {
+	for i := range in {
+		if strings.HasPrefix(in[i:], pasteBegin) && ((i+1)%size == 0 || (i+2)%size == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestPaste(t *testing.T) {
+	const block = "def f(x):\r\n\r\n\tif x:\r\n\r\n\t\treturn 1\r\n\r\nf(1)\r\n"
+	joined := "def f(x):" + joint + "        if x:" + joint + "                return 1" + joint + joint + "f(1)"
+	for _, c := range []struct{ in, want string }{
+		{"typed\r", "typed\r"},
+		{pasteBegin + "one" + pasteEnd + "\r", "one\r"},
+		{"a" + pasteBegin + block + pasteEnd + "b", "a" + joined + "b"},
+		{"\x1b[A\x1b[2~\x1b", "\x1b[A\x1b[2~\x1b"},
+		{pasteBegin + "x\ny" + pasteEnd + pasteBegin + "z\n" + pasteEnd, "x" + joint + "yz"},
+	} {
+		for size := 1; size <= len(c.in); size++ {
+			var pieces []string
+			for i := 0; i < len(c.in); i += size {
+				pieces = append(pieces, c.in[i:min(len(c.in), i+size)])
+			}
+			if cutsBegin(c.in, size) {
+				continue // a mark that begins with a lone escape is a person's key
+			}
+			got, err := io.ReadAll(&paste{ReadCloser: &chunks{pieces}})
+			if string(got) != c.want || err != nil {
+				t.Errorf("%q by %d: %q %v, want %q", c.in, size, got, err, c.want)
+				break
+			}
+		}
+	}
+}
+
+// A pasted function with empty lines, and what follows it, runs at one Enter.
+func TestSessionPaste(t *testing.T) {
+	term, done := session(t, Config{}, nil, "")
+	term.wait(t, ">>> ")
+	term.typ(pasteBegin + "def f(x):\n\n    y = x + 1\n\n    return y\n\nf(41)\n" + pasteEnd)
+	term.typ("\r")
+	term.wait(t, "\n42\n")
+	term.typ("\x04")
+	<-done
+}
