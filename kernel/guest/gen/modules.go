@@ -55,7 +55,7 @@ func (b *builder) module(name string, srcs []string, show string) (ko string, er
 	defer os.RemoveAll(tmp)
 	var objs []string
 	var source []byte
-	flags := append(b.moduleFlags(name), "-ffile-prefix-map="+b.dir+"=.", "-ffile-prefix-map="+filepath.Dir(srcs[0])+"="+show)
+	flags := append(b.moduleFlags(name), "-iquote", filepath.Dir(srcs[0]), "-ffile-prefix-map="+b.dir+"=.", "-ffile-prefix-map="+filepath.Dir(srcs[0])+"="+show)
 	for i, src := range srcs {
 		obj := fmt.Sprintf("%s.%d.o", name, i)
 		if err := run(b.dir, "gcc", append(flags, "-c", src, "-o", filepath.Join(tmp, obj))...); err != nil {

@@ -1,0 +1,1 @@
+#include "../../../include/trace_events.h"
