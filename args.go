@@ -193,7 +193,7 @@ func parseArgs(args []string) (options, error) {
 		if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 			return options{command: "help"}, nil
 		} else if err != nil {
-			return o, flagError(f, err)
+			return o, flagError(f, err, len(words) > 1)
 		}
 		f.Visit(func(fl *flag.Flag) { o.given[fl.Name] = true })
 		args = f.Args()
@@ -274,8 +274,8 @@ func unknownCommand(name string) error {
 	return fmt.Errorf("%s; kscope help lists them", msg)
 }
 
-// flagError rewords package flag's errors and adds a hint.
-func flagError(f *flag.FlagSet, err error) error {
+// flagError rewords package flag's errors and adds a hint. script tells that a script stands before the flag.
+func flagError(f *flag.FlagSet, err error, script bool) error {
 	const undefined = "flag provided but not defined: -"
 	name, ok := strings.CutPrefix(err.Error(), undefined)
 	if !ok {
@@ -286,6 +286,9 @@ func flagError(f *flag.FlagSet, err error) error {
 	msg := "unknown flag -" + name
 	if near := lang.Near(name, names); len(near) > 0 {
 		return fmt.Errorf("%s: did you mean -%s?", msg, near[0])
+	}
+	if script {
+		return fmt.Errorf("%s; a script's own flags go behind --", msg)
 	}
 	return fmt.Errorf("%s; kscope help lists them", msg)
 }

@@ -31,6 +31,7 @@ func TestCommandLine(t *testing.T) {
 		{args: "x.star", status: 2, err: "kscope: unknown command \"x.star\": did you mean kscope run x.star?\n"},
 		{args: "frobnicate", status: 2, err: "kscope: unknown command \"frobnicate\"; kscope help lists them\n"},
 		{args: "--sede 3", status: 2, err: "kscope: unknown flag -sede: did you mean -seed?\n"},
+		{args: "run a.star --fn=x", status: 2, err: "kscope: unknown flag -fn; a script's own flags go behind --\n"},
 		{args: "--cpus=x", status: 2, err: "kscope: invalid value \"x\" for flag -cpus"},
 		{args: "--mem 3X", status: 2, err: "kscope: invalid value \"3X\" for flag -mem: want a size such as 64M\n"},
 		{args: "run", status: 2, err: "kscope: run: want one script, got 0"},
