@@ -357,6 +357,9 @@ func (k *Kprobes) Delete(e *Event) error {
 	if len(g.list) == 1 && e.On() {
 		return kernel.EBUSY
 	}
+	if !e.placed && e.probe != nil {
+		k.bury(e.probe)
+	}
 	if e.placed {
 		var err error
 		if e.ret != nil {

@@ -63,6 +63,38 @@ func TestExampleIsTheSeeds(t *testing.T) {
 	}
 }
 
+// TestGone: the probe of a module that has been unloaded is listed as gone, until its module is back or its event is removed.
+func TestGone(t *testing.T) {
+	k := boot(t, kernel.Config{})
+	k.load(t, "kscope_test", "interval=1")
+	k.add2(t, "p:m kscope_test:kscope_test_mix", "p:n kscope_test:kscope_test_mix+5")
+	k.write(t, "events/kprobes/enable", "1")
+	k.pass(t, 40*ms)
+	if l := k.List(); strings.Count(l, "kscope_test_mix") != 2 || strings.Contains(l, "GONE") || k.events[0].Hits == 0 {
+		t.Errorf("%s%d hits", l, k.events[0].Hits)
+	}
+	must(t, k.m.UnloadModule("kscope_test"))
+	gone := regexp.MustCompile(`^(ffffffffc\w+  k  ffffffffc\w+ \[GONE\]\n){2}$`)
+	if l := k.List(); !gone.MatchString(l) {
+		t.Errorf("%s", l)
+	}
+	if n, _ := Of(k.m.Copy()); !gone.MatchString(n.List()) {
+		t.Errorf("a copy: %s", n.List())
+	}
+	hits := k.events[0].Hits
+	k.load(t, "kscope_test", "interval=1")
+	k.pass(t, 40*ms)
+	if l := k.List(); strings.Count(l, "kscope_test_mix") != 2 || strings.Contains(l, "GONE") || k.events[0].Hits == hits {
+		t.Errorf("%s%d hits", l, k.events[0].Hits-hits)
+	}
+	must(t, k.m.UnloadModule("kscope_test"))
+	k.write(t, "events/kprobes/enable", "0")
+	k.write(t, "kprobe_events", "\n")
+	if l := k.List(); l != "" || len(k.sites) != 0 {
+		t.Errorf("%s", l)
+	}
+}
+
 // TestFromC: kprobes by int3 with a post handler, by jump, and kretprobes with an entry handler, all in C.
 func TestFromC(t *testing.T) {
 	for _, c := range []struct{ args, want string }{

@@ -180,7 +180,9 @@ func (n *Kprobes) forkProbes(k *Kprobes) {
 	n.sites, n.list = make(map[uint64]*site, len(k.sites)), nil
 	for _, s := range k.list {
 		n.list = append(n.list, c.site(s))
-		n.sites[s.addr] = n.list[len(n.list)-1]
+		if !s.gone {
+			n.sites[s.addr] = n.list[len(n.list)-1]
+		}
 	}
 	n.dying = nil
 	for _, s := range k.dying {

@@ -24,6 +24,9 @@ func (k *Kprobes) moduleComing(name string) error {
 		if e.placed || !strings.HasPrefix(e.Symbol, name+":") {
 			continue
 		}
+		if e.probe != nil {
+			k.bury(e.probe)
+		}
 		if err := k.place1(e); err != nil {
 			k.warn("Failed to re-register probe " + e.Name + " on " + name + ": " + err.Error())
 			continue
@@ -36,6 +39,20 @@ func (k *Kprobes) moduleComing(name string) error {
 		}
 	}
 	return nil
+}
+
+// unlist leaves of a site only what kprobes/list shows of a probe that is gone (kill_kprobe).
+func (k *Kprobes) unlist(s *site) {
+	for i, o := range k.list {
+		if o == s {
+			k.list[i] = &site{addr: s.addr, probes: s.probes, gone: true}
+		}
+	}
+	if s.detour != 0 {
+		delete(k.detours, s.detour)
+	}
+	s.armed, s.probes, s.opt = false, nil, optNone
+	k.trimOpt()
 }
 
 // moduleGone forgets a module's sites. ftrace has dropped its call sites already; its int3s go with the text.
@@ -55,8 +72,7 @@ func (k *Kprobes) moduleGone(mod *kernel.Module) {
 				panic("BUG: kprobe: taking a probe off a module: " + err.Error())
 			}
 		}
-		s.armed, s.probes = false, nil
-		k.list = slices.DeleteFunc(k.list, func(o *site) bool { return o == s })
+		k.unlist(s)
 		delete(k.sites, s.addr)
 		if s.slot != 0 {
 			k.slots.give(s.slot)
@@ -65,6 +81,7 @@ func (k *Kprobes) moduleGone(mod *kernel.Module) {
 	for at := range k.bounds {
 		if mod.Has(at) {
 			delete(k.bounds, at)
+			delete(k.flows, at)
 		}
 	}
 }

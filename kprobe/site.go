@@ -76,6 +76,7 @@ type site struct {
 	probes []*Probe
 	ftrace bool
 	armed  bool
+	gone   bool // its module's text is: it is only in list, until its probes are unregistered
 
 	// of an int3 site
 	insn insn
@@ -166,6 +167,9 @@ func (k *Kprobes) newSite(addr uint64) (*site, error) {
 
 // Unregister takes a probe out.
 func (k *Kprobes) Unregister(p *Probe) error {
+	if k.bury(p) {
+		return nil
+	}
 	s := k.sites[p.Addr]
 	if s == nil || !slices.Contains(s.probes, p) {
 		return kernel.EINVAL
@@ -181,6 +185,20 @@ func (k *Kprobes) Unregister(p *Probe) error {
 		k.reap()
 	}
 	return nil
+}
+
+// bury takes a probe off the list whose module is gone.
+func (k *Kprobes) bury(p *Probe) bool {
+	for i, s := range k.list {
+		if s.gone && slices.Contains(s.probes, p) {
+			s.probes = slices.DeleteFunc(slices.Clone(s.probes), func(q *Probe) bool { return q == p })
+			if len(s.probes) == 0 {
+				k.list = slices.Delete(slices.Clone(k.list), i, i+1)
+			}
+			return true
+		}
+	}
+	return false
 }
 
 // reap forgets the sites without probes. Until the guest has written an int3 site's original byte, CPUs run into the int3 and
@@ -339,6 +357,10 @@ func (k *Kprobes) List() string {
 			kind, flags := 'k', ""
 			if p.ret != nil {
 				kind = 'r'
+			}
+			if s.gone { // kallsyms has no name for the place
+				b = fmt.Appendf(b, "%016x  %c  %016x [GONE]\n", s.addr, kind, s.addr)
+				continue
 			}
 			if !p.enabled {
 				flags = "[DISABLED]"
