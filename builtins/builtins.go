@@ -49,11 +49,12 @@ type Env struct {
 	guest   *Guest                         // the default machine; nil until first use
 	running atomic.Pointer[kernel.Machine] // what Ctrl-C stops
 	aggs    agg.Set
-	hooks   []*hook            // of on(), in order
-	ends    []*hook            // those of on("END")
-	probes  []*probe           // of kprobe.attach and kprobe.ret, for reset
-	listed  bool               // the dry run has shown what is armed
-	ctx     map[string]*ctxRow // Ctx's attributes by name
+	hooks   []weak.Pointer[hook] // of on(), in order
+	hooked  bool                 // on() was used
+	ends    []*hook              // those of on("END")
+	probes  []*probe             // of kprobe.attach and kprobe.ret, for reset
+	listed  bool                 // the dry run has shown what is armed
+	ctx     map[string]*ctxRow   // Ctx's attributes by name
 }
 
 // New makes an Env whose tables go into a lang.Host; Attach then ties the two.

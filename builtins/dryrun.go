@@ -29,7 +29,7 @@ func (c *call) dry() error {
 // armed lists what would call handlers or record events, one a line.
 func (g *Guest) armed() string {
 	var b strings.Builder
-	for _, h := range g.env.hooks {
+	for _, h := range g.env.live() {
 		if !h.armed {
 			continue
 		}

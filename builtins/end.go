@@ -21,10 +21,10 @@ func (e *Env) end() error {
 	if err := e.aggs.PrintAll(e.host.Stdout()); err != nil {
 		return err
 	}
-	if e.guest != nil && len(e.hooks)+len(e.probes) > 0 {
+	if e.guest != nil && (e.hooked || len(e.probes) > 0) {
 		e.guest.missed()
 	}
-	if e.guest != nil && len(e.hooks) > 0 {
+	if e.guest != nil && e.hooked {
 		e.guest.overran()
 	}
 	return nil

@@ -115,7 +115,6 @@ func (e *Env) ctxRow(name string) *ctxRow {
 	return e.ctx[name]
 }
 
-
 func (x *probeCtx) AttrNames() []string {
 	var names []string
 	for _, r := range ctxRows() {

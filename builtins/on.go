@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"weak"
 
 	"go.starlark.net/starlark"
 
@@ -144,8 +145,7 @@ func (h *hook) attach() error {
 			_ = h.detach(false)
 			return err
 		}
-		h.g.env.host.OnClose(func() error { return h.detach(false) })
-		h.g.env.hooks = append(h.g.env.hooks, h)
+		h.g.env.hold(h)
 		return nil
 	}
 	err := h.bad(name, 0, "unknown kind %q of spec", name)
@@ -157,9 +157,35 @@ func (h *hook) attach() error {
 	return err
 }
 
+// hold detaches a handler at the script's end at the latest. Till then only the machine that it is on keeps it, and it keeps that
+// machine: a sweep over thousands of machines must not hold them all.
+func (e *Env) hold(h *hook) {
+	ref := weak.Make(h)
+	e.hooks = append(e.hooks, ref)
+	e.hooked = true
+	e.host.OnClose(func() error {
+		if h := ref.Value(); h != nil {
+			return h.detach(false)
+		}
+		return nil
+	})
+}
+
+// live are the handlers that are still there, in the order of on().
+func (e *Env) live() (out []*hook) {
+	var refs []weak.Pointer[hook]
+	for _, ref := range e.hooks {
+		if h := ref.Value(); h != nil {
+			out, refs = append(out, h), append(refs, ref)
+		}
+	}
+	e.hooks = refs
+	return out
+}
+
 // rearm attaches the handlers of one machine to the copy that kernel.restore has put in its place. Guest probes have come along.
 func (e *Env) rearm(old, g *Guest) error {
-	for _, h := range e.hooks {
+	for _, h := range e.live() {
 		name, rest, _ := strings.Cut(h.spec, ":")
 		for _, k := range onKinds() {
 			if k.name != name || !k.host || !h.armed || h.g.shared != old.shared {
@@ -259,6 +285,10 @@ func (h *hook) detach(post bool) error {
 		if err := undo(post); err != nil && first == nil {
 			first = err
 		}
+	}
+	h.fn.Close()
+	if h.when != nil {
+		h.when.Close()
 	}
 	return first
 }

@@ -33,7 +33,7 @@ func reset(c *call) (starlark.Value, error) {
 			first = err
 		}
 	}
-	for _, h := range e.hooks { // first none is called any more: to detach them runs the guest
+	for _, h := range e.live() { // first none is called any more: to detach them runs the guest
 		h.armed = h.armed && h.g.M != c.g.M
 	}
 	var open []*probe
@@ -47,15 +47,12 @@ func reset(c *call) (starlark.Value, error) {
 			open = append(open, p)
 		}
 	}
-	var hooks []*hook
-	for i := len(e.hooks) - 1; i >= 0; i-- {
-		if h := e.hooks[i]; h.g.M == c.g.M {
+	live := e.live()
+	for i := len(live) - 1; i >= 0; i-- {
+		if h := live[i]; h.g.M == c.g.M {
 			keep(h.detach(false))
-		} else {
-			hooks = append([]*hook{h}, hooks...)
 		}
 	}
-	e.hooks = hooks
 	for i := len(open) - 1; i >= 0; i-- {
 		keep(c.change("reset", open[i].close))
 	}
