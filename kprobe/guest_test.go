@@ -74,7 +74,7 @@ func TestGone(t *testing.T) {
 		t.Errorf("%s%d hits", l, k.events[0].Hits)
 	}
 	must(t, k.m.UnloadModule("kscope_test"))
-	gone := regexp.MustCompile(`^(ffffffffc\w+  k  ffffffffc\w+ \[GONE\]\n){2}$`)
+	gone := regexp.MustCompile(`^ffffffffc\w+  k  0xffffffffc\w+ \[GONE\](\[FTRACE\])?\nffffffffc\w+  k  0xffffffffc\w+ \[GONE\](\[FTRACE\])?\n$`)
 	if l := k.List(); !gone.MatchString(l) {
 		t.Errorf("%s", l)
 	}

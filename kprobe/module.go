@@ -45,7 +45,7 @@ func (k *Kprobes) moduleComing(name string) error {
 func (k *Kprobes) unlist(s *site) {
 	for i, o := range k.list {
 		if o == s {
-			k.list[i] = &site{addr: s.addr, probes: s.probes, gone: true}
+			k.list[i] = &site{addr: s.addr, probes: s.probes, ftrace: s.ftrace, gone: true}
 		}
 	}
 	if s.detour != 0 {

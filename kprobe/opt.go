@@ -476,12 +476,15 @@ func (k *Kprobes) gateMessage(c *kernel.VCPU) uint64 {
 	return uint64(len(line))
 }
 
-// detourHit is optimized_callback, at the gate of a detour. The jump has been counted: its copies count for themselves.
+// detourHit is optimized_callback, at the gate of a detour. The jump has been counted, unless it is in cold text: its copies
+// count for themselves.
 func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
 	c.KeepRIP()
-	c.Uncount()
 	va := c.CPU.RIP()
 	s := k.detours[va]
+	if !c.Shadow(s.addr) {
+		c.Uncount()
+	}
 	c.CPU.SetRIP(kernel.DetourCode(va))
 	c.Charge(costOptimized)
 	if k.stopped(c, s) {

@@ -358,11 +358,9 @@ func (k *Kprobes) List() string {
 			if p.ret != nil {
 				kind = 'r'
 			}
-			if s.gone { // kallsyms has no name for the place
-				b = fmt.Appendf(b, "%016x  %c  %016x [GONE]\n", s.addr, kind, s.addr)
-				continue
-			}
-			if !p.enabled {
+			if s.gone {
+				flags = "[GONE]"
+			} else if !p.enabled {
 				flags = "[DISABLED]"
 			}
 			if s.opt != optNone {
@@ -370,6 +368,10 @@ func (k *Kprobes) List() string {
 			}
 			if s.ftrace {
 				flags += "[FTRACE]"
+			}
+			if s.gone { // kallsyms has no name for the place
+				b = fmt.Appendf(b, "%016x  %c  0x%016x %s\n", s.addr, kind, s.addr, flags)
+				continue
 			}
 			mod := sym.Module
 			if mod == "" {
