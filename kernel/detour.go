@@ -113,10 +113,10 @@ func (m *Machine) detourAt(va uint64) *detour {
 	return &m.detours.slots[i]
 }
 
-// detourCounted says whether va is a copied instruction.
+// detourCounted says whether va is a copied instruction of counted text.
 func (m *Machine) detourCounted(va uint64) bool {
 	d := m.detourAt(va)
-	return d != nil && va%detourSize >= detourCode && va%detourSize < detourCode+uint64(d.n)
+	return d != nil && va%detourSize >= detourCode && va%detourSize < detourCode+uint64(d.n) && !m.cold.has(d.orig)
 }
 
 // DetourOrig maps an address in a detour to where the probed code would be: its copied instructions, the jump behind them.
