@@ -214,7 +214,7 @@ static noinline int ext4_update_disksize(struct mpage_da_data *mpd)
 	if (IS_ERR(handle))
 		return PTR_ERR(handle);
 	down_write(&EXT4_I(inode)->i_data_sem);
-	EXT4_I(inode)->i_disksize = size;
+	EXT4_I(inode)->i_disksize = max(EXT4_I(inode)->i_disksize, size);	/* another may have written more meanwhile */
 	up_write(&EXT4_I(inode)->i_data_sem);
 	ext4_mark_inode_dirty(handle, inode);
 	return ext4_journal_stop(handle);
