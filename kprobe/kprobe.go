@@ -79,6 +79,7 @@ type Kprobes struct {
 	tramp  uint64            // arch_rethook_trampoline
 	guests map[uint64]*Probe // by the address of the guest's struct kprobe
 	tasks  map[uint64]*retStack
+	near   *retStack // used last
 	lay    layout
 
 	events []*Event // in order of definition
@@ -209,7 +210,7 @@ func (n *Kprobes) forkProbes(k *Kprobes) {
 			n.steps[i].site = n.sites[s.addr]
 		}
 	}
-	n.tasks = make(map[uint64]*retStack, len(k.tasks))
+	n.tasks, n.near = make(map[uint64]*retStack, len(k.tasks)), nil
 	for task, s := range k.tasks {
 		r := &retStack{task: s.task, pid: s.pid}
 		for _, in := range s.list {
