@@ -8,8 +8,8 @@ echo function_graph > current_tracer
 taskset 1 cat /etc/hostname; taskset 1 cat /etc/hostname
 echo 0 > function_profile_enabled; cat trace_stat/function0
 echo 0 > options/graph-time; echo 1 > function_profile_enabled
-taskset 1 cat /etc/hostname
-echo 0 > function_profile_enabled; head -4 trace_stat/function0
+taskset 2 cat /etc/hostname
+echo 0 > function_profile_enabled; head -4 trace_stat/function1; grep -c vfs_open trace_stat/function2 trace_stat/function3
 echo 5 > tracing_thresh; cat trace_stat/function0; echo 0 > tracing_thresh
 echo function_graph > current_tracer; echo 1 > function_profile_enabled; echo nop > current_tracer
 echo x > function_profile_enabled; echo x > trace_stat/function0
