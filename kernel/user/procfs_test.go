@@ -83,3 +83,14 @@ func TestProcFS(t *testing.T) {
 		t.Errorf("the written record is %q", last)
 	}
 }
+
+// kallsyms=exported: what is not exported has no name, as seeds/ftrace-and-kprobe.txt says of CONFIG_KALLSYMS_ALL=n.
+func TestKallsymsExported(t *testing.T) {
+	for cmdline, want := range map[string]string{"": "3\n", "kallsyms=exported": "1\n"} {
+		_, h := boot(t, kernel.Config{Seed: 1, Cmdline: cmdline})
+		status, out, errs, err := h.Run("grep", "-c", "-w", "-e", "vfs_read", "-e", "kmalloc", "-e", "do_exit", "/proc/kallsyms")
+		if status != 0 || out != want || err != nil {
+			t.Errorf("%q: %d %q %q %v", cmdline, status, out, errs, err)
+		}
+	}
+}

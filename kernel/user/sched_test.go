@@ -195,3 +195,41 @@ func TestMoveRunningTask(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Two tasks that run for 40 s bring the average of one minute to 2 (1 - e^(-40/60)) = 0.97, and the idleness behind takes it down.
+func TestLoadAverage(t *testing.T) {
+	var loads [2]float64
+	spawn(t, kernel.Config{CPUs: 4, Seed: 6}, func(s *Sys, print func(string, ...any)) {
+		sleep := func(sec uint64) {
+			s.do1("nanosleep", append(binary.LittleEndian.AppendUint64(nil, sec), make([]byte, 8)...), nil)
+		}
+		read := func(i int) {
+			fd, _ := s.Open("/proc/loadavg", 0, 0)
+			text, _ := s.Read(fd, 100)
+			s.Close(fd)
+			if !s.Replaying() {
+				fmt.Sscan(string(text), &loads[i])
+			}
+		}
+		var pids []int
+		for range 2 {
+			pid, _ := s.Fork(func(s *Sys) int {
+				for {
+					s.Work(1 << 26)
+				}
+			})
+			pids = append(pids, pid)
+		}
+		sleep(40)
+		read(0)
+		for _, pid := range pids {
+			s.do1("kill", pid, 9)
+			s.Wait4(pid, 0)
+		}
+		sleep(60)
+		read(1)
+	})
+	if loads[0] < 0.8 || loads[0] > 1.1 || loads[1] < loads[0]*0.3 || loads[1] > loads[0]*0.45 {
+		t.Errorf("%v", loads)
+	}
+}

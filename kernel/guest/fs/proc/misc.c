@@ -3,6 +3,7 @@
 #include "kallsyms.h"
 #include "mm.h"
 #include "module.h"
+#include "export.h"
 #include "processor.h"
 #include "sched.h"
 #include "init.h"
@@ -79,6 +80,21 @@ static bool get_ksym(u64 i, struct ksym *k)
 	return !module_get_kallsym(i, &k->addr, &k->type, k->name, k->module);
 }
 
+/* kallsyms=exported on the command line: what a kernel with CONFIG_KALLSYMS_ALL=n is said to show. */
+static bool exported_only;
+extern const struct kernel_symbol __start___ksymtab[], __stop___ksymtab[];
+
+static bool is_exported(const char *name)
+{
+	const struct kernel_symbol *s;
+
+	for (s = __start___ksymtab; s < __stop___ksymtab; s++) {
+		if (!strcmp((const char *)&s->name_offset + s->name_offset, name))	/* relative to its own place */
+			return true;
+	}
+	return false;
+}
+
 static void *s_start(struct seq_file *m, loff_t *pos)
 {
 	struct ksym k;
@@ -100,7 +116,7 @@ static int s_show(struct seq_file *m, void *p)
 {
 	struct ksym k;
 
-	if (!get_ksym((unsigned long)p - 1, &k) || !k.name[0])
+	if (!get_ksym((unsigned long)p - 1, &k) || !k.name[0] || (exported_only && !is_exported(k.name)))
 		return SEQ_SKIP;
 	if (k.module[0])
 		seq_printf(m, "%016lx %c %s\t[%s]\n", kptr_restrict == 2 ? 0 : k.addr, k.type, k.name, k.module);
@@ -113,6 +129,7 @@ static const struct seq_operations kallsyms_op = { .start = s_start, .next = s_n
 
 void __init proc_misc_init(void)
 {
+	exported_only = strstr(boot_params.cmdline, "kallsyms=exported");
 	proc_create_single("cmdline", 0444, NULL, cmdline_proc_show);
 	proc_create_single("cpuinfo", 0444, NULL, show_cpuinfo);
 	proc_create_single("filesystems", 0444, NULL, filesystems_proc_show);

@@ -21,8 +21,11 @@ void get_avenrun(unsigned long *loads, unsigned long offset, int shift)
 
 static long calc_load_fold_active(struct rq *this_rq)
 {
-	long nr_active = this_rq->nr_running + (int)this_rq->nr_uninterruptible, delta = nr_active - this_rq->calc_load_active;
+	long nr_active = this_rq->nr_running, delta;
 
+	/* A task that slept here may wake elsewhere: only the sum over all CPUs is never negative. */
+	nr_active += (int)this_rq->nr_uninterruptible;
+	delta = nr_active - this_rq->calc_load_active;
 	this_rq->calc_load_active = nr_active;
 	return delta;
 }
