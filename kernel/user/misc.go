@@ -49,19 +49,9 @@ func cmpCommand(c *cmd) int {
 	if len(args) == 2 {
 		names[1] = args[1]
 	}
-	var text [2][]byte
-	for i, name := range names {
-		b, e := c.readFile(map[bool]string{true: "/dev/stdin", false: name}[name == "-"])
-		if e != 0 {
-			if !silent {
-				c.errorf("%s: %s", name, e.Error())
-			}
-			return 2
-		}
-		if limit >= 0 {
-			b = b[:min(limit, len(b))]
-		}
-		text[i] = b
+	text, ok := c.cmpFiles(names, limit, silent)
+	if !ok {
+		return 2
 	}
 	a, b := text[0], text[1]
 	c.s.Work(len(a))
@@ -84,13 +74,18 @@ func cmpCommand(c *cmd) int {
 	if len(a) == len(b) {
 		return differ
 	}
-	if silent {
-		return 1
+	if !silent {
+		short, at := names[0], a
+		if len(b) < len(a) {
+			short, at = names[1], b
+		}
+		c.cmpEnd(short, at, verbose)
 	}
-	short, at := names[0], a
-	if len(b) < len(a) {
-		short, at = names[1], b
-	}
+	return 1
+}
+
+// cmpEnd says where the shorter file ends.
+func (c *cmd) cmpEnd(short string, at []byte, verbose bool) {
 	switch lines := bytes.Count(at, []byte("\n")); {
 	case len(at) == 0:
 		c.errorf("EOF on %s which is empty", short)
@@ -101,7 +96,24 @@ func cmpCommand(c *cmd) int {
 	default:
 		c.errorf("EOF on %s after byte %d, in line %d", short, len(at), lines+1)
 	}
-	return 1
+}
+
+// cmpFiles reads both files, as far as they are to be compared.
+func (c *cmd) cmpFiles(names [2]string, limit int, silent bool) (text [2][]byte, ok bool) {
+	for i, name := range names {
+		b, e := c.readFile(map[bool]string{true: "/dev/stdin", false: name}[name == "-"])
+		if e != 0 {
+			if !silent {
+				c.errorf("%s: %s", name, e.Error())
+			}
+			return text, false
+		}
+		if limit >= 0 {
+			b = b[:min(limit, len(b))]
+		}
+		text[i] = b
+	}
+	return text, true
 }
 
 // df is coreutils' for the file systems that say how large they are.
