@@ -211,12 +211,14 @@ noinline void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 
 static noinline void blk_mq_plug_issue_direct(struct blk_plug *plug)
 {
-	struct request *rq;
+	struct request *rq, *next;
 
 	while ((rq = list_first_entry_or_null(&plug->mq_list, struct request, queuelist))) {
 		list_del_init(&rq->queuelist);
 		plug->rq_count--;
-		blk_mq_try_issue_directly(rq->mq_hctx, rq, list_empty(&plug->mq_list));
+		next = list_first_entry_or_null(&plug->mq_list, struct request, queuelist);
+		/* the task may have moved between them: each queue is told of its last one */
+		blk_mq_try_issue_directly(rq->mq_hctx, rq, !next || next->mq_hctx != rq->mq_hctx);
 	}
 }
 
