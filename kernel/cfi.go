@@ -158,7 +158,8 @@ func (t *frameTable) row(pc uint64) row {
 	if v.bad {
 		v.row.ok = false
 	}
-	if v.row.cfaReg == dwRSP && v.row.cfaExpr == nil {
+	// Entry code (signal frames) is assembler with rows of its own, and branches around what changes the stack.
+	if v.row.cfaReg == dwRSP && v.row.cfaExpr == nil && !v.row.signal {
 		v.row.effect = t.stackEffect(v.row.start, pc)
 	}
 	return v.row
