@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"kscope/kernel"
+	"kscope/kernel/guest"
 )
 
-// TestImageFormats holds the format file of every event of the kernel's own against real Linux's: id, fields, print fmt.
+// TestImageFormats holds the format file of every event of the kernel's own, and of ext4's, against real Linux's: id, fields, print fmt.
 func TestImageFormats(t *testing.T) {
 	tr := withPoints(t, kernel.Config{})
+	must(t, tr.m.WriteFile("/ext4.ko", guest.Module("ext4"), false))
+	must(t, tr.m.LoadModule("/ext4.ko", ""))
 	raw, err := os.ReadFile("testdata/event-formats-6.1.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +39,7 @@ func TestImageFormats(t *testing.T) {
 			t.Errorf("%s:\n%swant\n%s", name, got, text)
 		}
 	}
-	if seen < 70 {
+	if seen < 110 {
 		t.Errorf("only %d events", seen)
 	}
 }
