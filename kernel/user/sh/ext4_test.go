@@ -168,7 +168,7 @@ wait
 for w in 1 2 3 4; do for i in 1 3 4 5 6; do seq $w $((w * 700 + i)) | cmp - /mnt/w$w/g$i; done; done
 umount /mnt
 `
-	seeds := 12
+	seeds := 6
 	if testing.Short() {
 		seeds = 3
 	}
