@@ -97,7 +97,7 @@ func rowsStep(tb testing.TB, tr *Tracer, verb, file, arg string) (text string, e
 		_, err = tr.mark(c, []byte("x"))
 		must(tb, h.Close())
 		return fmt.Sprintf("a mark meanwhile: %v\n", err), nil
-	case "read", "pages", "head", "tail", "size", "count", "words":
+	case "read", "pages", "head", "tail", "size", "count", "has", "words":
 		var data []byte
 		data, err = tr.fs.ReadFile(c, file)
 		if text = string(data); verb == "pages" {
@@ -113,6 +113,8 @@ func rowsStep(tb testing.TB, tr *Tracer, verb, file, arg string) (text string, e
 			text = fmt.Sprintln(len(strings.Fields(lines[len(lines)-1])))
 		case "size":
 			text = fmt.Sprintf("%d bytes\n", len(text))
+		case "has":
+			text = fmt.Sprintln(strings.Contains(text, arg))
 		case "count":
 			text = fmt.Sprintf("%d\n", strings.Count(text, arg))
 		}
