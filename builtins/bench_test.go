@@ -9,11 +9,11 @@ import (
 	"kscope/lang"
 )
 
-// BenchmarkOn is one call of a guest function with a handler on it that counts by name: by a host hook, by a kprobe, and without.
-// The difference to "none" is what a hit costs the host.
+// BenchmarkOn is one call of a guest function with a handler on it that counts by name: by a host hook, by a kprobe, and without;
+// and with one of kprobe.attach that reads two arguments and counts. The difference to "none" is what a hit costs the host.
 func BenchmarkOn(b *testing.B) {
 	var snaps kernel.Snapshots
-	for _, spec := range []string{"none", "function:kscope_hot", "kprobe:kscope_hot", "kretprobe:kscope_hot"} {
+	for _, spec := range []string{"none", "function:kscope_hot", "kprobe:kscope_hot", "kretprobe:kscope_hot", "attach"} {
 		b.Run(spec, func(b *testing.B) {
 			boot := bootForTest(&snaps)
 			e := New(Config{Defaults: kernel.Config{CPUs: 1}, Stdout: io.Discard, Boot: func(cfg kernel.Config) (*Guest, error) {
@@ -23,7 +23,11 @@ func BenchmarkOn(b *testing.B) {
 			h := lang.New(lang.Config{Tables: e.Tables()})
 			e.Attach(h)
 			arm := ""
-			if spec != "none" {
+			switch spec {
+			case "none":
+			case "attach":
+				arm = "kprobe.attach(\"kscope_hot\", lambda ctx: c.inc((ctx.arg(0) + ctx.arg(1)) & 7))"
+			default:
 				arm = fmt.Sprintf("on(%q, lambda ctx: c.inc(ctx.comm))", spec)
 			}
 			if err := h.Eval("kernel.boot(cpus = 1)"); err != nil {

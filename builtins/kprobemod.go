@@ -164,7 +164,7 @@ func kprobeRet(c *call) (starlark.Value, error) {
 	if r.Return, err = p.handler(c, "fn", fn); err != nil {
 		return nil, err
 	}
-	before, err := c.callback("entry", entry)
+	before, err := p.bind(c, "entry", entry)
 	if err != nil {
 		return nil, err
 	}
@@ -251,8 +251,9 @@ type probe struct {
 	r     *kprobe.Ret // nil: a kprobe
 	where string
 
-	host   starlark.Callable // of a host probe: its handler
-	unhook func()            // nil: it is disabled
+	fns    []*lang.Handler // its handlers
+	host   *lang.Handler   // of a host probe: its handler
+	unhook func()          // nil: it is disabled
 	closed bool
 }
 
@@ -291,6 +292,9 @@ func (p *probe) set(on bool) error {
 
 func (p *probe) close() error {
 	p.closed = true
+	for _, fn := range p.fns {
+		fn.Close()
+	}
 	switch {
 	case p.host != nil:
 		return p.set(false)
@@ -305,9 +309,24 @@ func (p *probe) Freeze()               {}
 func (p *probe) Truth() starlark.Bool  { return true }
 func (p *probe) Hash() (uint32, error) { return uint32(p.p.Addr), nil }
 
+// bind gives a Starlark handler a thread that all its calls share; nil for None.
+func (p *probe) bind(c *call, name string, v starlark.Value) (*lang.Handler, error) {
+	fn, err := c.callback(name, v)
+	if fn == nil {
+		return nil, err
+	}
+	return p.own(fn), nil
+}
+
+func (p *probe) own(fn starlark.Callable) *lang.Handler {
+	x := p.g.env.host.Handler("kprobe "+p.where, fn)
+	p.fns = append(p.fns, x)
+	return x
+}
+
 // handler makes the Go side of a Starlark handler.
 func (p *probe) handler(c *call, name string, v starlark.Value) (func(h *kprobe.Hit), error) {
-	fn, err := c.callback(name, v)
+	fn, err := p.bind(c, name, v)
 	if fn == nil {
 		return nil, err
 	}
@@ -315,7 +334,7 @@ func (p *probe) handler(c *call, name string, v starlark.Value) (func(h *kprobe.
 }
 
 // call runs a handler at the probed instruction. One that fails stops the run, which reports its error.
-func (p *probe) call(fn starlark.Callable, h *kprobe.Hit) starlark.Value {
+func (p *probe) call(fn *lang.Handler, h *kprobe.Hit) starlark.Value {
 	g, ok := h.K.Owner.(*Guest) // the probed machine may be a fork of the one that the probe was made on
 	if !ok {
 		g = p.g
@@ -323,10 +342,8 @@ func (p *probe) call(fn starlark.Callable, h *kprobe.Hit) starlark.Value {
 	if p.closed {
 		return starlark.None // it goes, but its last run on another CPU was under way
 	}
-	t := g.env.host.Thread("kprobe " + p.where)
-	defer g.env.host.Drop(t)
 	ctx := &probeCtx{g: g, h: h}
-	v, err := starlark.Call(t, fn, starlark.Tuple{ctx}, nil)
+	v, err := fn.Call(ctx)
 	ctx.h = nil
 	if err != nil {
 		if g.err == nil {

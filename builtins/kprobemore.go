@@ -189,10 +189,10 @@ func (p *probe) attachHost(c *call, pre, post starlark.Callable) error {
 			return c.placeError(&kprobe.PlaceError{Addr: p.p.Addr, Why: why, Err: kernel.EILSEQ}, p.k, p.where)
 		}
 	}
-	return p.hook(pre)
+	return p.hook(p.own(pre))
 }
 
-func (p *probe) hook(pre starlark.Callable) error {
+func (p *probe) hook(pre *lang.Handler) error {
 	remove, err := p.g.M.Hook(p.p.Addr, func(v *kernel.VCPU) {
 		p.p.Hits++
 		p.call(pre, p.k.HitAt(v, 0, p.p.Addr))
