@@ -104,7 +104,11 @@ func (m *Machine) PutU32(va uint64, x uint32) error {
 }
 
 func (m *Machine) PutU64(va uint64, x uint64) error {
-	if pa, ok := m.linear(va); ok && va%8 == 0 && !m.phys.Code(pa/mem.PageSize) { // what function_graph does twice a call
+	if off := va - directMap; off < m.phys.Size()-shadowSize && va%8 == 0 && !m.phys.Code(off/mem.PageSize) { // what function_graph does twice a call
+		m.phys.PutU64(off, x)
+		return nil
+	}
+	if pa, ok := m.linear(va); ok && va%8 == 0 && !m.phys.Code(pa/mem.PageSize) {
 		m.phys.PutU64(pa, x)
 		return nil
 	}
@@ -131,6 +135,9 @@ func (m *Machine) Str(va uint64, max int) (string, error) {
 // HostPtr is the host address of a kernel address, for reading only and only until the guest runs or the host writes.
 // nil when unmapped.
 func (m *Machine) HostPtr(va uint64) unsafe.Pointer {
+	if off := va - directMap; off < m.phys.Size()-shadowSize { // most are: stacks and tasks
+		return unsafe.Pointer(&m.phys.Page(off / mem.PageSize)[off%mem.PageSize])
+	}
 	pa, ok := m.Translate(va)
 	if !ok {
 		return nil

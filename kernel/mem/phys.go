@@ -111,9 +111,16 @@ func (p *Phys) Fork() *Phys {
 // Page returns a frame to read. It is valid until the next write to the frame, which may move it.
 func (p *Phys) Page(pfn uint64) *Frame {
 	if pfn >= uint64(len(p.frames)) {
-		panic(fmt.Sprintf("BUG: frame %#x beyond memory of %#x bytes", pfn, p.Size()))
+		p.beyond(pfn)
 	}
 	return p.frames[pfn]
+}
+
+// beyond is apart, so that the compiler puts Page into its callers.
+//
+//go:noinline
+func (p *Phys) beyond(pfn uint64) {
+	panic(fmt.Sprintf("BUG: frame %#x beyond memory of %#x bytes", pfn, p.Size()))
 }
 
 // PageW returns a frame to write, private to p; it is valid until the next Fork. When Code(pfn) is set, the caller has
@@ -123,6 +130,11 @@ func (p *Phys) PageW(pfn uint64) *Frame {
 	if p.Owned(pfn) {
 		return f
 	}
+	return p.own(pfn, f)
+}
+
+// own makes the frame f private.
+func (p *Phys) own(pfn uint64, f *Frame) *Frame {
 	n := p.newFrame()
 	if f != p.zero {
 		*n = *f
@@ -188,29 +200,38 @@ func (p *Phys) WriteAt(pa uint64, b []byte) {
 // U8, U16, U32 and U64 read a little-endian number at pa, which need not be aligned.
 func (p *Phys) U8(pa uint64) uint8   { return p.Page(pa / PageSize)[pa%PageSize] }
 func (p *Phys) U16(pa uint64) uint16 { return uint16(p.load(pa, 2)) }
-func (p *Phys) U32(pa uint64) uint32 { return uint32(p.load(pa, 4)) }
-func (p *Phys) U64(pa uint64) uint64 { return p.load(pa, 8) }
+func (p *Phys) U32(pa uint64) uint32 {
+	if pa%PageSize <= PageSize-4 {
+		return binary.LittleEndian.Uint32(p.Page(pa / PageSize)[pa%PageSize:])
+	}
+	return uint32(p.load(pa, 4))
+}
+func (p *Phys) U64(pa uint64) uint64 {
+	if pa%PageSize <= PageSize-8 {
+		return binary.LittleEndian.Uint64(p.Page(pa / PageSize)[pa%PageSize:])
+	}
+	return p.load(pa, 8)
+}
 
 // PutU8, PutU16, PutU32 and PutU64 store a little-endian number at pa, under WriteAt's rule for code.
 func (p *Phys) PutU8(pa uint64, v uint8)   { p.PageW(pa / PageSize)[pa%PageSize] = v }
 func (p *Phys) PutU16(pa uint64, v uint16) { p.store(pa, uint64(v), 2) }
 func (p *Phys) PutU32(pa uint64, v uint32) { p.store(pa, uint64(v), 4) }
-func (p *Phys) PutU64(pa uint64, v uint64) { p.store(pa, v, 8) }
+func (p *Phys) PutU64(pa uint64, v uint64) {
+	if pa%PageSize <= PageSize-8 {
+		binary.LittleEndian.PutUint64(p.PageW(pa / PageSize)[pa%PageSize:], v)
+		return
+	}
+	p.store(pa, v, 8)
+}
 
 func (p *Phys) load(pa uint64, n int) uint64 {
-	if off := pa % PageSize; n == 8 && off <= PageSize-8 {
-		return binary.LittleEndian.Uint64(p.Page(pa / PageSize)[off:])
-	}
 	var b [8]byte
 	p.ReadAt(pa, b[:n])
 	return binary.LittleEndian.Uint64(b[:])
 }
 
 func (p *Phys) store(pa, v uint64, n int) {
-	if off := pa % PageSize; n == 8 && off <= PageSize-8 {
-		binary.LittleEndian.PutUint64(p.PageW(pa / PageSize)[off:], v)
-		return
-	}
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], v)
 	p.WriteAt(pa, b[:n])
