@@ -175,9 +175,10 @@ func (v *VCPU) Shadow(va uint64) bool {
 	return v.m.cold.has(va)
 }
 
-// inTrampoline is the common case of Shadow, asked behind every gate: shadow RAM but for detours.
-func inTrampoline(va uint64) bool {
-	return va-shadowBase < shadowSize && va-detourBase >= detourEnd-detourBase
+// inShadow is CPU.InShadow, with the common case first: shadow RAM but for detours.
+func (v *VCPU) inShadow() bool {
+	va := v.CPU.RIP()
+	return va-shadowBase < shadowSize && va-detourBase >= detourEnd-detourBase || v.CPU.InShadow()
 }
 
 // ownGates registers the machine's own gates; parts add theirs.

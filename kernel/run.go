@@ -230,8 +230,8 @@ func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
 	}
 }
 
-// runSlice executes v until end or limit. After a gate that asked for no stop and returned to shadow text, the interrupts are not
-// looked at again while none is due: nothing but a post, which asks for a stop, can have changed them.
+// runSlice executes v until end or limit. After a gate that asked for no stop the interrupts are not looked at again while none is
+// due: nothing but a post, which asks for a stop, can have changed them.
 func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
 	gated, due := false, never
 	// A handler's stop waits until the CPU has left shadow text: whoever looks finds it in code of the guest.
@@ -241,7 +241,7 @@ func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
 			due = v.apic.nextDue()
 		}
 		now := v.Now()
-		if (now >= end || m.insns >= limit) && !v.CPU.InShadow() {
+		if (now >= end || m.insns >= limit) && !v.inShadow() {
 			break
 		}
 		limit := min(limit, m.ticks.nextInsns())
@@ -266,7 +266,7 @@ func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
 		v.seen = v.CPU.Insns
 		if gated = exit == x86.ExitGate; gated {
 			m.gate(v)
-			gated = !v.CPU.StopRequested() && inTrampoline(v.CPU.RIP()) && v.Now() < due
+			gated = v.Now() < due && !v.apic.nmi && !v.CPU.StopRequested()
 		} else if !m.handle(v, exit) {
 			break
 		}
