@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"encoding/binary"
+
+	"kscope/kernel/mem"
 	"kscope/kernel/x86"
 )
 
@@ -73,11 +76,21 @@ func (v *VCPU) CurrentAddr() uint64 { return v.percpu64(v.m.lay.currentTask) }
 
 // CurrentPid is Current().Pid without the rest.
 func (v *VCPU) CurrentPid() int {
-	pa, ok := v.m.linear(v.CurrentAddr())
-	if !ok {
-		return 0
+	_, pid := v.CurrentIDs()
+	return pid
+}
+
+// CurrentIDs are CurrentAddr and CurrentPid.
+func (v *VCPU) CurrentIDs() (addr uint64, pid int) {
+	addr = v.CurrentAddr()
+	pa := addr - directMap // but for init_task, which is in the image
+	if pa >= v.m.phys.Size()-shadowSize {
+		var ok bool
+		if pa, ok = v.m.linear(addr); !ok {
+			return addr, 0
+		}
 	}
-	return int(int32(v.m.phys.U32(pa + v.m.lay.taskPid)))
+	return addr, int(int32(v.m.phys.U32(pa + v.m.lay.taskPid)))
 }
 
 // Current is the task that runs on this CPU.
@@ -108,19 +121,24 @@ func (v *VCPU) NeedResched() bool { return v.PreemptCount()&(1<<31) == 0 }
 // IRQsOff says whether interrupts are disabled.
 func (v *VCPU) IRQsOff() bool { return !v.CPU.IF() }
 
-// percpu64 reads the per-CPU variable at offset off (its symbol's value) of this CPU.
+// percpu64 reads the per-CPU variable at offset off (its symbol's value) of this CPU. It reads the page itself: each event asks twice.
 func (v *VCPU) percpu64(off uint64) uint64 {
-	if v.perCPU == 0 {
-		pa, ok := v.m.linear(v.m.perCPUBase(v.ID))
-		if !ok {
-			return 0
-		}
-		if !v.m.booted {
-			return v.m.phys.U64(pa + off)
-		}
+	pa := v.perCPU + off
+	if v.perCPU == 0 || pa%mem.PageSize > mem.PageSize-8 {
+		return v.findPerCPU64(off)
+	}
+	return binary.LittleEndian.Uint64(v.m.phys.Page(pa / mem.PageSize)[pa%mem.PageSize:])
+}
+
+func (v *VCPU) findPerCPU64(off uint64) uint64 {
+	pa, ok := v.m.linear(v.m.perCPUBase(v.ID))
+	if !ok {
+		return 0
+	}
+	if v.m.booted {
 		v.perCPU = pa
 	}
-	return v.m.phys.U64(v.perCPU + off)
+	return v.m.phys.U64(pa + off)
 }
 
 func cstring(b []byte) string {
