@@ -239,7 +239,8 @@ func (k *Kprobes) begin(h *Hit) *Instance {
 		return nil
 	}
 	in := r.take()
-	*in = Instance{Ret: r, Addr: ra, Slot: slot, Time: c.Now(), Task: c.CurrentAddr(), Pid: c.CurrentPid()}
+	in.Ret, in.Addr, in.Slot, in.Time = r, ra, slot, c.Now() // not as a whole: that is made aside and copied
+	in.Task, in.Pid = c.CurrentIDs()
 	if g := r.Probe.C; g != nil {
 		n := len(g.free) - 1
 		in.guest, g.free = g.free[n], g.free[:n]
@@ -276,7 +277,7 @@ func (k *Kprobes) commit(in *Instance) {
 // gateReturn is arch_rethook_trampoline_callback, jumped to with rsp just above the slot that was returned through.
 func (k *Kprobes) gateReturn(c *kernel.VCPU) uint64 {
 	slot := c.CPU.Reg(x86.RSP) - 8
-	s := k.stack(c.CurrentAddr(), c.CurrentPid())
+	s := k.stack(c.CurrentIDs())
 	n := len(s.list)
 	for n > 0 && s.list[n-1].Slot != slot { // left behind by code that threw its stack away
 		n--

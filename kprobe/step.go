@@ -193,14 +193,14 @@ func (k *Kprobes) call(h *Hit, s *site) {
 
 // post runs the post handlers of a site.
 func (k *Kprobes) post(h *Hit, s *site) {
-	k.busy[h.C.ID] = true
 	for _, p := range s.probes {
 		if p.enabled && p.Post != nil {
+			k.busy[h.C.ID] = true
 			h.Probe = p
 			p.Post(h)
+			k.busy[h.C.ID] = false
 		}
 	}
-	k.busy[h.C.ID] = false
 }
 
 // stepped is a trap or fault with RIP in the slot.
@@ -288,10 +288,8 @@ func (k *Kprobes) done(c *kernel.VCPU, st *step) {
 func (k *Kprobes) gateFtrace(c *kernel.VCPU) uint64 {
 	sp := c.CPU.Reg(x86.RSP)
 	const call = 5
-	if back, ok := word(k.m, sp); ok && back == k.op.Trampoline()+call {
-		if behind, ok := word(k.m, sp+8); ok {
-			return k.t.Sites().CallBare(c, k.op, behind-call)
-		}
+	if back, behind, ok := words(k.m, sp); ok && back == k.op.Trampoline()+call {
+		return k.t.Sites().CallBare(c, k.op, behind-call)
 	}
 	return k.t.Sites().GateOwn(c)
 }
