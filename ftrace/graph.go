@@ -81,8 +81,8 @@ const maxGraphDepth = 50
 type retStack struct {
 	task    uint64
 	pid     int32
-	overrun uint32 // trace_overrun
-	rets    []graphRet
+	overrun uint32     // trace_overrun
+	rets    []graphRet // with room for maxGraphDepth
 	marks   [maxGraphUsers]graphMarkers
 }
 
@@ -147,7 +147,7 @@ func (g *graph) fork(t *Tracer) *graph {
 	n.tasks = make(map[uint64]*retStack, len(g.tasks))
 	for at, s := range g.tasks {
 		c := *s
-		c.rets = append(make([]graphRet, 0, cap(s.rets)), s.rets...)
+		c.rets = append(make([]graphRet, 0, maxGraphDepth), s.rets...)
 		n.tasks[at] = &c
 	}
 	n.function, n.notrace = g.function.Clone(), g.notrace.Clone()
@@ -258,9 +258,11 @@ func (u *graphUser) enter(c *kernel.VCPU, ip, _, regs uint64) {
 		g.counts.Overrun++
 		return
 	}
-	r := graphRet{fn: ip, slot: slot, call: c.Now(), visit: g.t.sites.visits, users: 1 << u.id}
+	r := &s.rets[:depth+1][depth] // filled where it will be, but not there before it is wanted
+	r.fn, r.slot, r.call, r.visit, r.users = ip, slot, c.Now(), g.t.sites.visits, 1<<u.id
 	r.ret = mem.u64(slot) // not parent: a kretprobe that was called first has put its trampoline there
-	if !u.wants(c, s, &r, depth, regs, w) {
+	r.seq, r.ran, r.sub = 0, 0, 0
+	if !u.wants(c, s, r, depth, regs, w) {
 		return
 	}
 	if !g.t.opt(optSleepTime) {
@@ -268,7 +270,7 @@ func (u *graphUser) enter(c *kernel.VCPU, ip, _, regs uint64) {
 	}
 	g.counts.Entries++
 	r.seq = g.counts.Entries
-	s.rets = append(s.rets, r)
+	s.rets = s.rets[:depth+1]
 	g.put(slot, g.handler)
 }
 
