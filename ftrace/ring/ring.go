@@ -171,7 +171,11 @@ func (b *Buffer) Reserve(ts uint64, n int) ([]byte, bool) {
 		}
 		p, w, delta, ext = b.tail, 0, 0, 0
 	}
-	b.nest[b.depth] = open{p, w, size + ext, ext, b.stamp}
+	e := &b.nest[b.depth] // filled in place: as a whole it would be made aside and copied
+	e.off, e.size, e.ext, e.stamp = w, size+ext, ext, b.stamp
+	if e.page != p {
+		e.page = p
+	}
 	b.depth++
 	b.stamp = ts
 	p.write = w + size + ext
