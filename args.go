@@ -79,10 +79,26 @@ func usage() string {
 func newFlags(o *options) *flag.FlagSet {
 	f := flag.NewFlagSet("kscope", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.IntVar(&o.machine.CPUs, "cpus", 4, "`N` CPUs, 1 to 64")
+	o.machine.CPUs = 4
+	f.Func("cpus", "`N` CPUs, 1 to 64", func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 64 {
+			return errors.New("want 1 to 64")
+		}
+		o.machine.CPUs = n
+		return nil
+	})
 	f.Uint64Var(&o.machine.Seed, "seed", 0, "`N` chooses the interleaving of the CPUs")
 	o.machine.Mem = 64 << 20
-	f.Var((*size)(&o.machine.Mem), "mem", "`SIZE` of guest memory, such as 64M")
+	f.Func("mem", "`SIZE` of guest memory, such as 64M", func(s string) error {
+		if err := (*size)(&o.machine.Mem).Set(s); err != nil {
+			return err
+		}
+		if m := o.machine.Mem; m < 32<<20 || m > 64<<30 || m%(2<<20) != 0 {
+			return errors.New("want a multiple of 2M from 32M to 64G")
+		}
+		return nil
+	})
 	f.Func("image", "boot the guest kernel in `FILE` (default: the one inside kscope)", func(s string) (err error) {
 		o.machine.Image, o.modules, err = readImage(s)
 		return err
@@ -157,7 +173,10 @@ func (s *size) String() string { return fmt.Sprintf("%dM", *s>>20) }
 
 func (s *size) Set(text string) error {
 	digits := strings.TrimRight(text, "KMGkmgiB")
-	n, err := strconv.ParseUint(digits, 10, 40)
+	n, err := strconv.ParseUint(digits, 10, 33) // of G they fit 64 bits
+	if err != nil {
+		n, err = strconv.ParseUint(text, 10, 63)
+	}
 	if err != nil {
 		return errors.New("want a size such as 64M")
 	}

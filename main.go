@@ -6,6 +6,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,8 +35,28 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "kscope: %v\n", err)
 		return lang.ExitUsage
 	}
-	p := &program{opts: opts, stdin: stdin, stdout: stdout, stderr: stderr, snaps: new(kernel.Snapshots), checks: machineChecks()}
-	return p.dispatch()
+	out := &output{w: stdout}
+	p := &program{opts: opts, stdin: stdin, stdout: out, stderr: stderr, snaps: new(kernel.Snapshots), checks: machineChecks()}
+	status := p.dispatch()
+	if out.err != nil && status == lang.ExitOK {
+		fmt.Fprintf(stderr, "error: %v\n", out.err)
+		return lang.ExitScript
+	}
+	return status
+}
+
+// output is standard output; it keeps the first error, such as a full disk's, which nobody may have looked at.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // dispatch does what the command line asks for.
@@ -206,7 +227,11 @@ func runFile(h *lang.Host, path string, errw io.Writer) int {
 	if err != nil {
 		return h.Report(errw, err)
 	}
-	v, err := h.Value("sh(" + starlark.String(text).String() + ")")
+	v, err := h.ValueWith("sh(script)", starlark.StringDict{"script": starlark.String(text)})
+	var e *lang.Error
+	if errors.As(err, &e) && e.Code == "E2BIG" {
+		e.Hint = fmt.Sprintf("the script has %d bytes, sh -c takes 128 KiB: kscope sh %s takes any", len(text), path)
+	}
 	status := h.Report(errw, err)
 	if err == nil {
 		status, _ = starlark.AsInt32(v)
@@ -271,6 +296,9 @@ func (p *program) banner() string {
 }
 
 func isTerminal(f any) bool {
+	if o, ok := f.(*output); ok {
+		f = o.w
+	}
 	file, ok := f.(*os.File)
 	return ok && lang.IsTerminal(file)
 }

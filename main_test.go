@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -13,6 +14,10 @@ func TestCommandLine(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "a.star")
 	os.WriteFile(script, []byte("print(flag.args)\ndef main():\n    fail('no')\n"), 0o644)
+	latin, long := filepath.Join(dir, "latin", "a.sh"), filepath.Join(dir, "latin", "b.sh")
+	os.Mkdir(filepath.Dir(latin), 0o755)
+	os.WriteFile(latin, []byte("echo \xe9\n"), 0o644)
+	os.WriteFile(long, []byte("echo ok "+strings.Repeat("x", 200000)), 0o644)
 	for _, c := range []struct {
 		args   string
 		stdin  string
@@ -41,8 +46,18 @@ func TestCommandLine(t *testing.T) {
 		{args: "test " + dir, status: 3, out: "FAIL " + script + ": no .out file"},
 		{args: "test " + dir + "/none", status: 2, out: "kscope test: "},
 		{args: "--cpus=64 -e len(kernel.cpus)", out: "64\n"},
-		{args: "--cpus=65 -e kernel.now", status: 1, err: "error: kernel: 65 CPUs: must be 1 to 64\n"},
-		{args: "--mem=1M -e kernel.now", status: 1, err: "error: kernel: 1048576 bytes of RAM"},
+		{args: "--cpus=65 -e 1", status: 2, err: "kscope: invalid value \"65\" for flag -cpus: want 1 to 64\n"},
+		{args: "--cpus=0 -e 1", status: 2, err: "kscope: invalid value \"0\" for flag -cpus"},
+		{args: "--mem=1M -e 1", status: 2, err: "kscope: invalid value \"1M\" for flag -mem: want a multiple of 2M from 32M to 64G\n"},
+		{args: "--mem=17179869184G -e 1", status: 2, err: "kscope: invalid value"},
+		{args: "-e kernel.boot(cpus=65)", status: 1, err: "error: kernel: 65 CPUs: must be 1 to 64\n"},
+		{args: "-e kernel.boot(mem=1<<20)", status: 1, err: "error: kernel: 1048576 bytes of RAM"},
+		{args: "-e kernel.exec('cat',timeout=-1)", status: 1, err: "error: kernel.exec: timeout = -1: want 0 or a positive int\n"},
+		{args: "-e on('kprobe:vfs_read',lambda~ctx:kernel.boot());sh('cat~/etc/hostname')", status: 1,
+			err: "error: kernel.boot: the machine is already running"},
+		{args: "run " + latin, status: 2, out: "sh: -c: line 1: syntax error near"}, // the shell's word, not Starlark's
+		{args: "run " + long, status: 1, err: "error: sh: Argument list too long\n  sh(script)\n    ^\n  hint: the script has 200008 bytes"},
+		{args: "-e " + strings.Repeat("(", 9000), status: 1, err: "error: excessive nesting\n  " + strings.Repeat("(", 400) + "...\n   "},
 		{args: "--max-insns=3000000 -e kernel.exec('dd',['if=/dev/zero','of=/dev/null'],timeout=0)", status: 5,
 			err: "error: kernel.exec: running: 3000000 instructions executed (--max-insns)\n"},
 		{args: "-e kernel.write('default_idle',b'\\x0f\\x0b'),kernel.exec('sleep',['1'])", status: 4,
@@ -69,6 +84,26 @@ func TestCommandLine(t *testing.T) {
 		if status != c.status || !strings.HasPrefix(out.String(), c.out) || !strings.HasPrefix(errs.String(), c.err) ||
 			c.err == "" && errs.Len() > 0 {
 			t.Errorf("kscope %s: status %d\nstdout: %s\nstderr: %s", c.args, status, &out, &errs)
+		}
+	}
+}
+
+// fullDisk is a standard output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// What could not be written is an error, however little it was.
+func TestFullDisk(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"-e", "1"}, {"-format", "json", "-e", "print(1)"}, {"list"}, {"sh", "-c", "ls"}} {
+		var errs bytes.Buffer
+		status := run(args, os.Stdin, fullDisk{}, &errs)
+		want := "error: "
+		if args[0] == "sh" {
+			want = "ls: write error: "
+		}
+		if status == 0 || !strings.HasPrefix(strings.ToLower(errs.String()), want+"no space left on device\n") {
+			t.Errorf("kscope %q > /dev/full: status %d, %q", args, status, &errs)
 		}
 	}
 }

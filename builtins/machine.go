@@ -135,6 +135,11 @@ func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	if hasKwarg(kwargs, "cpus") && cfg.CPUs == 0 {
 		return nil, c.errorf("0 CPUs: must be 1 to 64")
 	}
+	if c.g = e.guest; c.g != nil {
+		if err := c.ready(); err != nil { // which machine would the handler's caller go on with?
+			return nil, err
+		}
+	}
 	g, err := e.boot(cfg)
 	if err != nil {
 		return nil, err

@@ -251,11 +251,24 @@ func kernelExec(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.timeout(timeout); err != nil {
+		return nil, err
+	}
 	p, err := c.g.start(c, prog, argv, stdin)
 	if err != nil {
 		return nil, err
 	}
 	return c.g.wait(c, p, prog, timeout)
+}
+
+// timeout checks one.
+func (c *call) timeout(ns int64) error {
+	if ns >= 0 {
+		return nil
+	}
+	e := c.errorf("timeout = %d: want 0 or a positive int", ns)
+	e.Hint = "times are ints in ns: 10 * ms; 0 waits as long as it takes"
+	return e
 }
 
 // argv makes a program's arguments: strings, or values printed as such.

@@ -166,6 +166,9 @@ func (t *task) wait(c *call) (starlark.Value, error) {
 	if err := c.unpack("timeout?", &timeout); err != nil {
 		return nil, err
 	}
+	if err := c.timeout(timeout); err != nil {
+		return nil, err
+	}
 	p := t.proc
 	if p == nil {
 		p = &process{pid: t.pid}

@@ -1,9 +1,11 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 )
 
 // Streams are what a user program's standard files are to the host. A nil Reader is empty; a nil Writer drops.
@@ -110,7 +112,9 @@ func (m *Machine) gateHostWrite(v *VCPU) uint64 {
 		w = s.Err
 	}
 	if w != nil {
-		if _, err := w.Write(b); err != nil {
+		if _, err := w.Write(b); errors.Is(err, syscall.ENOSPC) {
+			return ENOSPC.Ret()
+		} else if err != nil {
 			return EPIPE.Ret()
 		}
 	}

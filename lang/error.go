@@ -237,7 +237,33 @@ func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off i
 			col = i + min(off, len(at))
 		}
 	}
+	line, col = excerpt(line, col)
 	fmt.Fprintf(w, "%s%s\n%s%s^\n", indent, line, indent, blanks(line[:col]))
+}
+
+// excerpt is what is shown of a line that no screen has room for, and where its byte col then is.
+func excerpt(line string, col int) (string, int) {
+	const most, before = 400, 100
+	if len(line) <= most {
+		return line, col
+	}
+	from := 0
+	if col > most/2 {
+		for from = col - before; !utf8.RuneStart(line[from]); from-- {
+		}
+	}
+	to := min(from+most, len(line))
+	for to < len(line) && !utf8.RuneStart(line[to]) {
+		to--
+	}
+	head, tail := "", ""
+	if from > 0 {
+		head = "..."
+	}
+	if to < len(line) {
+		tail = "..."
+	}
+	return head + line[from:to] + tail, col - from + len(head)
 }
 
 // sourceLine is the line at pos, "" when it is not known.

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -324,13 +325,15 @@ func (h *Host) Eval(src string) error {
 }
 
 // Value runs a piece of source and gives the value of a sole expression, else None.
-func (h *Host) Value(src string) (starlark.Value, error) {
+func (h *Host) Value(src string) (starlark.Value, error) { return h.ValueWith(src, nil) }
+
+// ValueWith is Value for a source that may use more names than those of all scripts: values that a literal cannot spell.
+func (h *Host) ValueWith(src string, names starlark.StringDict) (starlark.Value, error) {
 	t := h.Thread("-e")
 	defer h.Drop(t)
 	globals := starlark.StringDict{}
-	for name, v := range h.env {
-		globals[name] = v
-	}
+	maps.Copy(globals, h.env)
+	maps.Copy(globals, names)
 	f, name, err := h.parseChunk(src)
 	if err != nil {
 		return nil, err

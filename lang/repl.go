@@ -53,8 +53,11 @@ func (s *Session) Run(files ...string) int {
 	s.thread = s.Host.Thread("session")
 	defer s.Host.Drop(s.thread)
 	for _, f := range files {
-		globals, err := s.Host.execFile(f)
-		s.report(err)
+		var globals starlark.StringDict
+		s.attended(s.Host.Quit, func() (err error) {
+			globals, err = s.Host.execFile(f)
+			return err
+		})
 		for name, v := range globals {
 			s.globals[name] = v
 		}
@@ -232,10 +235,15 @@ func (s *Session) remember(src string) {
 	}
 }
 
-// run runs one statement; Ctrl-C goes to the host meanwhile.
+// run runs one statement.
 func (s *Session) run(src string) {
 	s.Host.uncancel()
 	s.Host.refill(s.thread)
+	s.attended(s.Host.Interrupt, func() error { return s.eval(src) })
+}
+
+// attended does fn and reports its error; a Ctrl-C calls interrupt meanwhile.
+func (s *Session) attended(interrupt func(), fn func() error) {
 	done := make(chan struct{})
 	stopped := make(chan struct{})
 	go func() {
@@ -243,7 +251,7 @@ func (s *Session) run(src string) {
 		for {
 			select {
 			case <-s.Signals:
-				s.Host.Interrupt()
+				interrupt()
 			case <-done:
 				return
 			}
@@ -252,7 +260,7 @@ func (s *Session) run(src string) {
 	if s.Begin != nil {
 		s.Begin()
 	}
-	s.report(s.eval(src))
+	s.report(fn())
 	if s.End != nil {
 		s.End()
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 )
@@ -153,6 +154,41 @@ func TestSessionInterrupt(t *testing.T) {
 	term.wait(t, "\"stopped\"")
 	term.typ("\x04")
 	<-done
+}
+
+// Ctrl-C ends the script that a session begins with, and the prompt comes.
+func TestSessionFileInterrupt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.star")
+	os.WriteFile(file, []byte("begun()\nwhile True: pass\n"), 0o644)
+	signals, begun := make(chan os.Signal), make(chan bool)
+	tables := []Table{{Title: "test", Rows: []Row{{Name: "begun", Sig: "()", Doc: "Tells the test.", Fn: func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+		close(begun)
+		return starlark.None, nil
+	}}}}}
+	go func() {
+		<-begun
+		signals <- os.Interrupt
+	}()
+	var out strings.Builder
+	s := &Session{Host: New(Config{Tables: tables, Stdout: &out}), In: io.NopCloser(strings.NewReader("40 + 2\n")), Out: &out, Signals: signals}
+	status := s.Run(file)
+	if got := out.String(); status != ExitScript || !strings.HasPrefix(got, "error: interrupted\n") || !strings.HasSuffix(got, "^\n42\n") {
+		t.Errorf("status %d, %s", status, got)
+	}
+}
+
+// Of a line that no screen has room for, the part around the caret is shown, in whole characters.
+func TestExcerpt(t *testing.T) {
+	long := strings.Repeat("é", 5000)
+	for _, c := range []struct{ line, word string }{{"x = 1", "="}, {"@" + long, "@"}, {long + "@" + long, "@"}, {"a" + long + "@", "@"}} {
+		line, col := excerpt(c.line, strings.Index(c.line, c.word))
+		if !strings.HasPrefix(line[col:], c.word) || len(line) > 410 || !utf8.ValidString(line) {
+			t.Errorf("excerpt is %q, %d", line, col)
+		}
+	}
+	if line, col := excerpt(long, len(long)); col != len(line) {
+		t.Errorf("at its end: %d of %d", col, len(line))
+	}
 }
 
 // A home directory that is missing, or a file, must not matter.
