@@ -202,40 +202,53 @@ func (t *testRun) unary(op, arg string) bool {
 }
 
 func (t *testRun) binary(a, op, b string) bool {
+	if holds, known := t.c.s.BinaryTest(a, op, b); known {
+		return holds
+	}
+	return CompareInts(op, t.integer(a), t.integer(b))
+}
+
+// BinaryTest is what test, [ and [[ say of two strings, or of two files: "=", "<", "-nt" … For other operators, which are those of
+// CompareInts, known is false.
+func (s *Sys) BinaryTest(a, op, b string) (holds, known bool) {
 	switch op {
 	case "=", "==":
-		return a == b
+		return a == b, true
 	case "!=":
-		return a != b
+		return a != b, true
 	case "<":
-		return a < b
+		return a < b, true
 	case ">":
-		return a > b
+		return a > b, true
 	case "-nt", "-ot", "-ef":
-		x, e := t.c.s.Stat(a)
-		y, e2 := t.c.s.Stat(b)
+		x, e := s.Stat(a)
+		y, e2 := s.Stat(b)
 		switch op {
 		case "-nt":
-			return e == 0 && (e2 != 0 || x.Mtime > y.Mtime)
+			return e == 0 && (e2 != 0 || x.Mtime > y.Mtime), true
 		case "-ot":
-			return e2 == 0 && (e != 0 || x.Mtime < y.Mtime)
+			return e2 == 0 && (e != 0 || x.Mtime < y.Mtime), true
 		}
-		return e == 0 && e2 == 0 && x.Dev == y.Dev && x.Ino == y.Ino
+		return e == 0 && e2 == 0 && x.Dev == y.Dev && x.Ino == y.Ino, true
 	}
-	x, y := t.integer(a), t.integer(b)
+	return false, false
+}
+
+// CompareInts is test's -eq, -ne, -lt, -le, -gt and -ge.
+func CompareInts(op string, a, b int64) bool {
 	switch op {
 	case "-eq":
-		return x == y
+		return a == b
 	case "-ne":
-		return x != y
+		return a != b
 	case "-lt":
-		return x < y
+		return a < b
 	case "-le":
-		return x <= y
+		return a <= b
 	case "-gt":
-		return x > y
+		return a > b
 	}
-	return x >= y
+	return a >= b
 }
 
 func (t *testRun) integer(text string) int64 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"kscope/kernel/user"
 )
 
 // testClause is [[ … ]].
@@ -92,9 +94,10 @@ func (sh *Shell) condBinary(x *syntax.BinaryTest) (bool, string) {
 			return false, msg
 		}
 		b, msg := sh.condNumber(right)
-		return msg == "" && compare(x.Op.String(), a, b), msg
+		return msg == "" && user.CompareInts(x.Op.String(), a, b), msg
 	}
-	return sh.binaryTest(left, x.Op.String(), right), ""
+	holds, _ := sh.s.BinaryTest(left, x.Op.String(), right)
+	return holds, ""
 }
 
 // condNumber: the numbers of [[ are expressions.
@@ -194,45 +197,6 @@ func (sh *Shell) unaryTest(op, arg string) bool {
 		return st.Mtime > st.Atime
 	}
 	return true // -e, -a
-}
-
-func compare(op string, a, b int64) bool {
-	switch op {
-	case "-eq":
-		return a == b
-	case "-ne":
-		return a != b
-	case "-lt":
-		return a < b
-	case "-le":
-		return a <= b
-	case "-gt":
-		return a > b
-	}
-	return a >= b
-}
-
-// binaryTest compares strings or files.
-func (sh *Shell) binaryTest(a, op, b string) bool {
-	switch op {
-	case "=", "==":
-		return a == b
-	case "!=":
-		return a != b
-	case "<":
-		return a < b
-	case ">":
-		return a > b
-	}
-	x, e1 := sh.s.Stat(a)
-	y, e2 := sh.s.Stat(b)
-	switch op {
-	case "-ef":
-		return e1 == 0 && e2 == 0 && x.Dev == y.Dev && x.Ino == y.Ino
-	case "-nt":
-		return e1 == 0 && (e2 != 0 || x.Mtime > y.Mtime)
-	}
-	return e2 == 0 && (e1 != 0 || x.Mtime < y.Mtime) // -ot
 }
 
 // tester evaluates the arguments of test and [ by their number, as POSIX defines it.
@@ -402,9 +366,10 @@ func (t *tester) binary(a, op, b string) bool {
 			t.msg = b + ": integer expression expected"
 			return false
 		}
-		return compare(op, x, y)
+		return user.CompareInts(op, x, y)
 	}
-	return t.sh.binaryTest(a, op, b)
+	holds, _ := t.sh.s.BinaryTest(a, op, b)
+	return holds
 }
 
 // integer is legal_number(): decimal, with blanks around it.
