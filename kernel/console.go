@@ -19,6 +19,9 @@ func (l LogLine) String() string {
 	return fmt.Sprintf("[%5d.%06d] %s", l.Time/1e9, l.Time%1e9/1e3, l.Text)
 }
 
+// logLines is how many records are kept at least: a guest that prints without end must not take the host's memory.
+const logLines = 1 << 16
+
 // console keeps what the guest prints and hands it on.
 type console struct {
 	lines []LogLine
@@ -39,7 +42,7 @@ func (m *Machine) OnLog(fn func(v *VCPU, l LogLine)) (remove func()) {
 
 func (c *console) fork() console { return console{lines: c.lines[:len(c.lines):len(c.lines)]} }
 
-// Dmesg is every printk record since power-on.
+// Dmesg is every printk record since power-on, of very many the last.
 func (m *Machine) Dmesg() []LogLine { return m.log.lines }
 
 // SetConsole sends later printk records to w as dmesg prints them; nil: nowhere.
@@ -59,7 +62,9 @@ func (m *Machine) gateConsoleEmit(v *VCPU) uint64 {
 // Log adds a record to the kernel log, as printk from v would: what a tracer dumps.
 func (m *Machine) Log(v *VCPU, level int, text string) {
 	l := LogLine{Time: v.Now(), Level: level, CPU: v.ID, Pid: v.CurrentPid(), Text: text}
-	m.log.lines = append(m.log.lines, l)
+	if m.log.lines = append(m.log.lines, l); len(m.log.lines) == 2*logLines {
+		m.log.lines = slices.Clone(m.log.lines[logLines:])
+	}
 	if m.log.out != nil {
 		fmt.Fprintln(m.log.out, l)
 	}
