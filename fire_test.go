@@ -11,7 +11,6 @@ import (
 	"kscope/kernel"
 	"kscope/kernel/user"
 	"kscope/kernel/user/sh"
-	"kscope/kprobe"
 )
 
 var fireSeeds = flag.Uint64("fire-seeds", 2, "seeds of TestUnderFire")
@@ -39,18 +38,7 @@ func newFire(t *testing.T, snaps *kernel.Snapshots, overhead kernel.Overhead, se
 	t.Helper()
 	cfg := kernel.Config{CPUs: 8, Mem: 64 << 20, MaxInsns: 5e9, Overhead: overhead, Seed: seed}
 	cfg.Initrd = user.Initrd(append(sh.Files(), user.File{Path: "fire", Mode: 0o100755, Data: []byte(fireScript)})...)
-	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
-		h, err := user.New(m)
-		if err != nil {
-			return err
-		}
-		sh.Install(h)
-		if _, err := ftrace.New(m); err != nil {
-			return err
-		}
-		_, err = kprobe.New(m)
-		return err
-	})
+	m, err := snaps.Machine(cfg, parts)
 	if err != nil {
 		t.Fatal(err)
 	}

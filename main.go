@@ -138,21 +138,24 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 	return host, env
 }
 
+// parts hangs on a new machine what is no kernel: user programs, tracing, probes.
+func parts(m *kernel.Machine) error {
+	users, err := user.New(m)
+	if err != nil {
+		return err
+	}
+	sh.Install(users)
+	if _, err := ftrace.New(m); err != nil {
+		return err
+	}
+	_, err = kprobe.New(m)
+	return err
+}
+
 // boot makes a booted machine: the kernel, then what hangs off it.
 func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
 	cfg.Initrd = user.Initrd(append(sh.Files(), p.opts.modules...)...)
-	m, err := p.snaps.Machine(cfg, func(m *kernel.Machine) error {
-		users, err := user.New(m)
-		if err != nil {
-			return err
-		}
-		sh.Install(users)
-		if _, err := ftrace.New(m); err != nil {
-			return err
-		}
-		_, err = kprobe.New(m)
-		return err
-	})
+	m, err := p.snaps.Machine(cfg, parts)
 	if err != nil {
 		return nil, err
 	}

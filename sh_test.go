@@ -8,11 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/kernel/user"
 	"kscope/kernel/user/sh"
-	"kscope/kprobe"
 )
 
 // truthDir holds transcripts of real Linux 6.1: NAME.sh and what it printed there, NAME.out.
@@ -24,18 +22,7 @@ func runScript(t *testing.T, text string) (out string, code int) {
 	cfg.Initrd = user.Initrd(append(sh.Files(), user.File{Path: "oracle", Mode: 0o040755},
 		user.File{Path: "oracle/script", Mode: 0o100755, Data: []byte(text)})...)
 	var snaps kernel.Snapshots
-	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
-		h, err := user.New(m)
-		if err != nil {
-			return err
-		}
-		sh.Install(h)
-		if _, err := ftrace.New(m); err != nil {
-			return err
-		}
-		_, err = kprobe.New(m)
-		return err
-	})
+	m, err := snaps.Machine(cfg, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
