@@ -111,6 +111,9 @@ func newFlags(o *options) *flag.FlagSet {
 	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
 	f.Var((*size)(&o.maxMemory), "max-memory", "stop Starlark when the program has more than `SIZE` of memory (0: never)")
 	f.Func("e", "evaluate `EXPR` and print its value", func(s string) error {
+		if s == "" {
+			return errors.New("want an expression")
+		}
 		if o.eval != "" {
 			return errors.New("it may be given once: a; b makes two statements")
 		}
@@ -134,8 +137,8 @@ func newFlags(o *options) *flag.FlagSet {
 		o.filter, err = regexp.Compile(s)
 		return err
 	})
-	f.IntVar(&o.seeds, "seeds", 0, "test: each golden must end alike with the seeds 0 to `N`-1")
-	f.IntVar(&o.jobs, "j", 0, "test: `N` goldens at once (default: all processors)")
+	f.Func("seeds", "test: each golden must end alike with the seeds 0 to `N`-1", countOf(&o.seeds))
+	f.Func("j", "test: `N` goldens at once (default: all processors)", countOf(&o.jobs))
 	f.Func("format", "run, -e: `FORMAT` of what scripts print: text, json (one document) or ndjson (an object a line)", func(s string) error {
 		if !slices.Contains(lang.Formats(), s) {
 			return fmt.Errorf("want one of %q", lang.Formats())
@@ -150,6 +153,16 @@ func newFlags(o *options) *flag.FlagSet {
 	f.StringVar(&o.output, "o", "trace.dat", "record: the `FILE` to write")
 	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
+}
+
+// countOf reads a flag that counts; 0 is its default.
+func countOf(n *int) func(string) error {
+	return func(s string) (err error) {
+		if *n, err = strconv.Atoi(s); err != nil || *n < 0 {
+			return errors.New("want an int, 0 or more")
+		}
+		return nil
+	}
 }
 
 // features are those of all packages.
