@@ -65,6 +65,9 @@ func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 		s.inside++
 		o.Call(c, c.Arg(0), c.Arg(1), c.Arg(3))
 		s.inside--
+		if o.rest != nil {
+			c.ReturnBy(o.rest)
+		}
 	}
 	c.Charge(costTrampoline)
 	return 0

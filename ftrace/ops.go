@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kscope/kernel"
+	"kscope/kernel/x86"
 )
 
 // Ops is a callback on call sites with its filter: Linux's struct ftrace_ops.
@@ -23,6 +24,7 @@ type Ops struct {
 	registered bool
 	id         int
 	tramp      uint64
+	rest       *x86.Epilogue // of tramp, behind its call; nil: it has to run
 }
 
 // Wants says whether the op traces the site at ip (ftrace_ops_test).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"kscope/kernel"
+	"kscope/kernel/x86"
 )
 
 // A trampoline is a copy of the guest's own asm in shadow RAM, as create_trampoline of arch/x86/kernel/ftrace.c makes it:
@@ -20,10 +21,11 @@ import (
 // that; a copy keeps all of tracing in shadow text, which is what makes it free of charge. See design.md, section 5.)
 type template struct {
 	name   string
-	code   []byte // up to, not including, the ret; nil when the image has no such asm
-	opPtr  int    // offset of the 7-byte movq
-	call   int    // offset of the 5-byte call
-	shared uint64 // the copy for several ops, 0 until it is needed
+	code   []byte        // up to, not including, the ret; nil when the image has no such asm
+	opPtr  int           // offset of the 7-byte movq
+	call   int           // offset of the 5-byte call
+	shared uint64        // the copy for several ops, 0 until it is needed
+	rest   *x86.Epilogue // what is behind the call, nil: more than loads
 }
 
 // trampolineName is kallsyms' name of an op's trampoline.
@@ -61,13 +63,55 @@ func (s *Sites) readTemplates() error {
 		if b := t.code[t.call:]; b[0] != 0xe8 {
 			return fmt.Errorf("ftrace: %s is no call: % x: %w", n.call, b[:siteSize], kernel.ENOEXEC)
 		}
+		t.rest = epilogue(t.code[t.call+siteSize:])
 		s.tmpl[i] = t
+	}
+	return nil
+}
+
+// epilogue reads RESTORE_CALLER_REGS: movq off(%rsp), %reg, rax among them, and leaq drop(%rsp), %rsp at the end; nil when it is
+// anything else.
+func epilogue(code []byte) *x86.Epilogue {
+	const movq, leaq, sib = 0x8b, 0x8d, 0x24
+	e, rax := &x86.Epilogue{}, false
+	for len(code) >= 5 {
+		rex, op, mod, off, n := code[0], code[1], code[2], uint64(code[4]), 5
+		if rex&^4 != 0x48 || mod&7 != 4 || code[3] != sib {
+			return nil
+		}
+		switch {
+		case mod>>6 == 1 && off < 128:
+		case mod>>6 == 2 && len(code) >= 8:
+			off, n = uint64(binary.LittleEndian.Uint32(code[4:])), 8
+		default:
+			return nil
+		}
+		reg := mod>>3&7 | rex&4<<1
+		code = code[n:]
+		switch {
+		case off%8 != 0 || off > 248:
+			return nil
+		case op == movq && reg != x86.RSP:
+			rax = rax || reg == x86.RAX
+			e.Loads = append(e.Loads, x86.Load{Reg: reg, Off: uint8(off)})
+		case op == leaq && reg == x86.RSP && len(code) == 0 && rax:
+			e.Drop = off
+			for _, l := range e.Loads {
+				if uint64(l.Off) >= e.Drop {
+					return nil
+				}
+			}
+			return e
+		default:
+			return nil
+		}
 	}
 	return nil
 }
 
 // build makes the trampoline of o.
 func (s *Sites) build(o *Ops) (err error) {
+	o.rest = nil
 	gate, ok := s.m.Symbols().Lookup(o.Gate)
 	if !ok {
 		return fmt.Errorf("the image has no gate %s: %w", o.Gate, kernel.ENODEV)
@@ -78,7 +122,12 @@ func (s *Sites) build(o *Ops) (err error) {
 	if o.Bare {
 		return s.buildBare(o, gate)
 	}
-	o.tramp, err = s.copyTemplate(s.template(o.Regs), trampolineName, gate, uint64(o.id))
+	t := s.template(o.Regs)
+	if o.tramp, err = s.copyTemplate(t, trampolineName, gate, uint64(o.id)); err == nil && t.rest != nil {
+		e := *t.rest
+		e.From = o.tramp + uint64(t.call) + siteSize
+		o.rest = &e
+	}
 	return err
 }
 

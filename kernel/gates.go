@@ -78,8 +78,22 @@ func (m *Machine) gate(v *VCPU) {
 	for _, fn := range fns {
 		rax = fn(v)
 	}
+	if e := v.epilogue; e != nil {
+		v.epilogue = nil
+		if !v.own && v.Now() < v.apic.nextDue() && !v.apic.nmi && v.CPU.GateEpilogue(e) {
+			return
+		}
+	}
 	if !v.own && !v.CPU.GateReturn(rax) {
 		m.deliver(v) // a wild jump has come here with a broken stack
+	}
+}
+
+// ReturnBy says that the caller of the running gate is a trampoline of which e is the rest, so that it need not be executed. With
+// OverheadNone it is: its ret gives the dead stack back.
+func (v *VCPU) ReturnBy(e *x86.Epilogue) {
+	if v.m.cfg.Overhead == OverheadModel {
+		v.epilogue = e
 	}
 }
 

@@ -321,6 +321,45 @@ func (c *CPU) GateReturn(rax uint64) bool {
 	return true
 }
 
+// Epilogue is the rest of a trampoline behind the call of its gate: loads of registers from above the stack pointer, a lea that
+// drops the frame, a ret.
+type Epilogue struct {
+	From  uint64 // where it is: the gate's return address
+	Loads []Load
+	Drop  uint64
+}
+
+// Load is a register and its place above the stack pointer, less than Drop.
+type Load struct {
+	Reg, Off uint8
+}
+
+// GateEpilogue returns from a gate and does what e says in one step, as the CPU would in shadow text, whose instructions count
+// nothing; false: something wants to be seen between them, and nothing is done.
+func (c *CPU) GateEpilogue(e *Epilogue) bool {
+	if c.stop || c.irq || c.pendDB || c.sys&FlagTF != 0 {
+		return false
+	}
+	c.tl.Sync(c.phys)
+	sp := c.r[RSP]
+	te := &c.tl.R[mem.Index(sp)]
+	if sp-te.VA > mem.PageSize-16-e.Drop {
+		return false
+	}
+	p := unsafe.Add(te.P, sp-te.VA)
+	ret := *(*uint64)(unsafe.Add(p, 8+e.Drop))
+	if *(*uint64)(p) != e.From || !mem.Canonical(ret) {
+		return false
+	}
+	p = unsafe.Add(p, 8)
+	for _, l := range e.Loads {
+		c.r[l.Reg&15] = *(*uint64)(unsafe.Add(p, l.Off))
+	}
+	c.r[RSP] = sp + e.Drop + 16
+	c.transfer(ret)
+	return true
+}
+
 // usesStack reports whether a uop's memory operand is in the stack segment: a bad address is then #SS.
 func usesStack(u *uop) bool {
 	op := u.op
