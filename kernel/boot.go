@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"kscope/kernel/mem"
 	"kscope/kernel/x86"
@@ -187,8 +188,21 @@ func (m *Machine) Boot() error {
 	if !m.booted || stop.Reason != StopDone {
 		return &StopError{Doing: "booting", Stop: stop}
 	}
+	if line := m.starved(); line != "" {
+		return fmt.Errorf("kernel: %d MiB of RAM: too little for %d CPUs: %s", m.cfg.Mem>>20, m.cfg.CPUs, line)
+	}
 	m.Seed(m.cfg.Seed)
 	return nil
+}
+
+// starved is the record of the log that tells that a part of the guest is missing because there was no memory for it, or "".
+func (m *Machine) starved() string {
+	for _, l := range m.log.lines {
+		if strings.HasPrefix(l.Text, "initramfs: cannot make") || strings.HasPrefix(l.Text, "initcall ") && strings.HasSuffix(l.Text, " returned -12") {
+			return l.Text
+		}
+	}
+	return ""
 }
 
 // Seed restarts the generator of slices.
