@@ -82,6 +82,9 @@ func (s *Sites) CallBare(c *kernel.VCPU, o *Ops, ip uint64) uint64 {
 		s.inside++
 		o.Call(c, ip, 0, 0)
 		s.inside--
+		if o.rest != nil {
+			c.ReturnBy(o.rest)
+		}
 	}
 	c.Charge(costTrampoline)
 	return c.CPU.Reg(x86.RAX)

@@ -143,7 +143,7 @@ func (s *Sites) buildBare(o *Ops, gate uint64) error {
 	if like, ok := s.m.Symbols().Lookup("kscope_hot"); ok {
 		s.m.ShadowLike(va, like)
 	}
-	o.tramp = va
+	o.tramp, o.rest = va, &x86.Epilogue{From: va + siteSize}
 	return nil
 }
 
