@@ -54,6 +54,8 @@ func TestCommandLine(t *testing.T) {
 		{args: "-e=", status: 2, err: "kscope: invalid value \"\" for flag -e: want an expression\n"},
 		{args: "--cpus=64 --mem=32M -e kernel.now", status: 1, err: "error: kernel: 32 MiB of RAM: too little for 64 CPUs: init"},
 		{args: "--cpus=16 --mem=32M -e kernel.exec('cat',['/etc/hostname']).out", out: "kscope\n"},
+		{args: "-e flag.duration('d','10ms')", status: 1, err: "error: flag.duration: default of --d: got string, want int or None\n"},
+		{args: "-e flag.int('n',None)"},
 		{args: "--mem=17179869184G -e 1", status: 2, err: "kscope: invalid value"},
 		{args: "-e kernel.boot(cpus=65)", status: 1, err: "error: kernel: 65 CPUs: must be 1 to 64\n"},
 		{args: "-e kernel.boot(mem=1<<20)", status: 1, err: "error: kernel: 1048576 bytes of RAM"},

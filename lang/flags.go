@@ -182,6 +182,13 @@ func (h *Host) flagFn(kind string) Func {
 		if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default", &def, "doc?", &doc); err != nil {
 			return nil, err
 		}
+		if want := map[string]string{"int": "int", "duration": "int", "bool": "bool", "string": "string"}[kind]; def != starlark.None && def.Type() != want {
+			e := &Error{Msg: fmt.Sprintf("%s: default of --%s: got %s, want %s or None", b.Name(), name, def.Type(), want)}
+			if kind == "duration" {
+				e.Hint = "times are ints in ns: 10 * ms"
+			}
+			return nil, e
+		}
 		text, ok := h.given[name]
 		if !ok {
 			return def, nil
