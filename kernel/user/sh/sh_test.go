@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"kscope/kernel"
@@ -141,6 +143,10 @@ func hostBash(t *testing.T, script string) (r result, ok bool) {
 	if err := os.WriteFile(filepath.Join(dir, "x.sh"), []byte(script), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	// A shell lists signals that its parent ignores (nohup); one that Go catches is at its default again in the child.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGTERM)
+	defer signal.Stop(caught)
 	cmd := exec.Command("bash", "./x.sh")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/root", "TERM=linux", "LC_ALL=C"}
