@@ -17,7 +17,7 @@ var (
 )
 
 // soakScript does everything that may leave something behind: a fork bomb, a pipe of ten stages, sleepers, kills in every state,
-// real-time tasks, a module loaded and unloaded, an oops of a module. What it prints depends on the seed only through the order
+// real-time tasks, modules and a file system loaded and unloaded in a loop, oopses of a module. What it prints depends on the seed only through the order
 // of what runs at the same time, so most of it is sorted.
 const soakScript = `bomb() { [ $1 -eq 0 ] && return; bomb $(($1-1)) & bomb $(($1-1)) & wait; }
 bomb 4; echo bombed
@@ -33,6 +33,13 @@ yes | chrt -f 30 head -c 30000 | chrt -r 10 wc -c
 nice -n 10 sh -c 'echo $(nice)'
 for i in 1 2 3; do modprobe kscope_test && lsmod | grep -c kscope_test; rmmod kscope_test; done
 lsmod | grep -c kscope_test
+for kind in 1 2; do
+	modprobe kscope_test oops=$kind; sleep 0.01; dmesg | tail -n 40 | grep -c 'end trace'; rmmod kscope_test; echo oops $?
+done
+for i in 1 2; do
+	mount -t ext4 /dev/vda /mnt; modprobe kscope_test_user interval=0 & echo $i > /mnt/f$i; cat /mnt/f$i; wait
+	rm /mnt/f$i; umount /mnt; rmmod ext4 kscope_test_user kscope_test; echo unloaded $?
+done
 timeout -s KILL 0.05 sh -c 'while :; do :; done'; echo timeout $?
 cat /proc/$$/stack /proc/1/status /proc/stat > /dev/null; echo proc $?
 exit 0
@@ -84,7 +91,7 @@ func TestSoak(t *testing.T) {
 		for _, p := range append(problems, more...) {
 			t.Errorf("seed %d: %s", seed, p)
 		}
-		for _, want := range []string{"bombed\n40\n", "sleeping 137\nstopped 137\nrunning 143\npipe 143\nhandler\nzombie 5\n30000\n10\n1\n1\n1\n0\ntimeout 137\nproc 0\n"} {
+		for _, want := range []string{"bombed\n40\n", "sleeping 137\nstopped 137\nrunning 143\npipe 143\nhandler\nzombie 5\n30000\n10\n1\n1\n1\n0\n1\noops 0\n1\noops 0\n1\nunloaded 0\n2\nunloaded 0\ntimeout 137\nproc 0\n"} {
 			if n := strings.Count(one, want); n != 3 {
 				t.Errorf("seed %d: %d times %q in\n%s", seed, n, want, one)
 			}
