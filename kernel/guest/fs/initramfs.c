@@ -157,7 +157,7 @@ static const struct {
 	const char *path;
 	umode_t mode;
 } default_dirs[] = {
-	{ "/dev", 0755 }, { "/root", 0700 }, { "/etc", 0755 }, { "/bin", 0755 }, { "/proc", 0555 }, { "/tmp", 01777 },
+	{ "/dev", 0755 }, { "/root", 0700 }, { "/etc", 0755 }, { "/proc", 0555 }, { "/tmp", 01777 },
 	{ "/sys", 0755 }, { "/sys/kernel", 0755 }, { "/sys/kernel/tracing", 0700 }, { "/sys/kernel/debug", 0700 },
 	{ "/sys/kernel/debug/tracing", 0700 },
 };
