@@ -14,6 +14,7 @@ import (
 	"github.com/chzyer/readline"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 	"kscope/lang"
 )
 
@@ -45,7 +46,7 @@ func (p *program) shell() int {
 			return lang.ExitScript
 		}
 	}
-	pid, err := g.M.Exec("/bin/bash", argv, streams)
+	pid, err := g.M.Exec(user.ProgramPath("bash"), argv, streams)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
 		return lang.ExitScript

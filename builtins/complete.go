@@ -30,7 +30,7 @@ func completions() []candidates {
 		}
 		return names
 	}
-	programs := func(g *Guest, _ string) []string { return g.names("/bin") }
+	programs := func(g *Guest, _ string) []string { return g.programs() }
 	fixed := func(names ...string) func(*Guest, string) []string {
 		return func(*Guest, string) []string { return names }
 	}
@@ -191,7 +191,7 @@ func (g *Guest) shellWords(prefix string) []string {
 	command := prefix[strings.LastIndexAny(prefix, ";|&(")+1:]
 	names := g.paths(word)
 	if !strings.Contains(strings.TrimLeft(command, " "), " ") && !strings.Contains(word, "/") {
-		names = g.names("/bin")
+		names = g.programs()
 	}
 	var out []string
 	for _, n := range names {

@@ -38,6 +38,9 @@ func (g *Guest) names(dir string) []string {
 	return names
 }
 
+// programs are the names of the commands.
+func (g *Guest) programs() []string { return append(g.names("/usr/bin"), g.names("/usr/sbin")...) }
+
 // look lists a directory in a copy of the machine: Tab and a hint must not move the machine itself.
 func (g *Guest) look(dir string) []kernel.DirEntry {
 	m := g.M.Copy()

@@ -23,7 +23,7 @@ func baseMethods() []method {
 		{name: "stop", sig: "(reason = \"\")", fn: kernelStop,
 			doc: "Stops the run that is under way, from a handler or a program; kernel.run then gives reason \"stop\" and this text."},
 		{name: "exec", sig: `(prog, args = [], stdin = "", timeout = 1 * s) -> struct(code, out, err)`, fn: kernelExec,
-			doc: "Runs a program of the guest to its end and returns its exit code and what it wrote.\nA prog without a slash is looked for in /bin. timeout is in ns of virtual time."},
+			doc: "Runs a program of the guest to its end and returns its exit code and what it wrote.\nA prog without a slash is looked for in /usr/bin and /usr/sbin. timeout is in ns of virtual time."},
 		{name: "spawn", sig: `(prog, args = [], stdin = "", cpu = None, name = None) -> Task`, fn: kernelSpawn,
 			doc: "Starts a program, or a Starlark function fn(sys) as one, and returns its task at once; kernel.run lets it run.\nfn's result, if an int, is its exit code; help(\"Sys\") lists what sys can do. cpu pins the task."},
 		{name: "tasks", sig: "() -> [Task]", fn: kernelTasks,

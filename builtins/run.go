@@ -11,6 +11,7 @@ import (
 	"go.starlark.net/starlarkstruct"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 	"kscope/lang"
 )
 
@@ -229,12 +230,12 @@ func (p *process) streams(stdin string) kernel.Streams {
 	}}
 }
 
-// binPath is the file of a program: a name without a slash is in /bin.
+// binPath is the file of a program: a name without a slash is in /usr/bin or /usr/sbin.
 func binPath(prog string) string {
 	if strings.Contains(prog, "/") {
 		return prog
 	}
-	return "/bin/" + prog
+	return user.ProgramPath(prog)
 }
 
 // defaultTimeout is the virtual time that kernel.exec gives a program, in ns.
@@ -308,7 +309,7 @@ func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*proce
 	})
 	if err != nil {
 		var errno kernel.Errno
-		e := c.fail(err, prog, func() []string { return g.names("/bin") })
+		e := c.fail(err, prog, func() []string { return g.programs() })
 		var le *lang.Error
 		if errors.As(err, &errno) && errno == kernel.ENOENT && errors.As(e, &le) {
 			le.Msg = fmt.Sprintf("%s: %s: no such program", c.name, prog)
@@ -394,7 +395,7 @@ func runShell(c *call) (starlark.Value, error) {
 		streams = p.streams(stdin)
 	}
 	err := c.g.guard(func() (err error) {
-		p.pid, err = c.g.M.Exec("/bin/sh", []string{"sh", "-c", text}, streams)
+		p.pid, err = c.g.M.Exec(user.ProgramPath("sh"), []string{"sh", "-c", text}, streams)
 		return err
 	})
 	if err != nil {

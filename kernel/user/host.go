@@ -79,7 +79,7 @@ func (h *Host) Close() {
 	clear(h.procs)
 }
 
-// Add makes a program known by name. It needs a file /bin/NAME with the stub's bytes (see StubFile) to be executed.
+// Add makes a program known by name. It needs a file /usr/bin/NAME with the stub's bytes (see StubFile) to be executed.
 func (h *Host) Add(p Program) { h.programs[p.Name] = p }
 
 // Programs lists what the Host can run, by name.
@@ -94,19 +94,19 @@ func (h *Host) Programs() []Program {
 // Proc is the live program of a pid, nil when there is none.
 func (h *Host) Proc(pid int) *Proc { return h.procs[pid] }
 
-// Exec starts the command /bin/name (or the path, when name has a slash) and returns its pid.
+// Exec starts the command (the one at that path, when name has a slash) and returns its pid.
 func (h *Host) Exec(name string, args []string, s kernel.Streams) (int, error) {
 	file := name
 	if !strings.Contains(name, "/") {
-		file = "/bin/" + name
+		file = ProgramPath(name)
 	}
 	return h.m.Exec(file, append([]string{name}, args...), s)
 }
 
 // stubPath is the file that programs without one of their own run from.
-const stubPath = "/bin/stub"
+const stubPath = "/usr/bin/stub"
 
-// Spawn starts a program that has no file: a Starlark function, a test's closure. It runs from /bin/stub under the
+// Spawn starts a program that has no file: a Starlark function, a test's closure. It runs from /usr/bin/stub under the
 // program's name.
 func (h *Host) Spawn(p Program, args []string, s kernel.Streams) (int, error) {
 	h.token++

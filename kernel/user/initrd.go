@@ -18,30 +18,39 @@ type File struct {
 	Rdev [2]uint32
 }
 
-// RootFiles are what every machine boots with: the commands, /etc, devices and mount points. extra replaces files of the
-// same path and adds others.
+// RootFiles are what every machine boots with: the commands, /etc, devices and mount points, in the places of Debian 12, whose
+// /bin, /sbin and /lib are links into /usr. extra replaces files of the same path and adds others.
 func RootFiles(extra ...File) []File {
 	files := []File{
-		{Path: "bin", Mode: modeDir | 0o755}, {Path: "dev", Mode: modeDir | 0o755}, {Path: "etc", Mode: modeDir | 0o755},
-		{Path: "sbin", Mode: modeLnk | 0o777, Data: []byte("bin")}, {Path: "mnt", Mode: modeDir | 0o755},
-		{Path: "home", Mode: modeDir | 0o755}, {Path: "proc", Mode: modeDir | 0o555}, {Path: "root", Mode: modeDir | 0o700},
-		{Path: "sys", Mode: modeDir | 0o555}, {Path: "sys/kernel", Mode: modeDir | 0o755}, {Path: "sys/kernel/debug", Mode: modeDir | 0o700},
-		{Path: "sys/kernel/tracing", Mode: modeDir | 0o700}, {Path: "tmp", Mode: modeDir | 0o1777}, {Path: "var", Mode: modeDir | 0o755},
+		{Path: "bin", Mode: modeLnk | 0o777, Data: []byte("usr/bin")}, {Path: "sbin", Mode: modeLnk | 0o777, Data: []byte("usr/sbin")},
+		{Path: "lib", Mode: modeLnk | 0o777, Data: []byte("usr/lib")},
 		{Path: "dev/console", Mode: modeChr | 0o600, Rdev: [2]uint32{5, 1}}, {Path: "dev/null", Mode: modeChr | 0o666, Rdev: [2]uint32{1, 3}},
 		{Path: "dev/stdin", Mode: modeLnk | 0o777, Data: []byte("/proc/self/fd/0")}, {Path: "dev/stdout", Mode: modeLnk | 0o777, Data: []byte("/proc/self/fd/1")},
 		{Path: "dev/stderr", Mode: modeLnk | 0o777, Data: []byte("/proc/self/fd/2")},
 		{Path: "dev/zero", Mode: modeChr | 0o666, Rdev: [2]uint32{1, 5}},
-		{Path: "boot", Mode: modeDir | 0o755}, text("boot/config-"+guest.Release, string(guest.Config())),
+		text("boot/config-"+guest.Release, string(guest.Config())),
 		text("etc/fstab", "proc /proc proc defaults 0 0\ndebugfs /sys/kernel/debug debugfs defaults 0 0\ntracefs /sys/kernel/tracing tracefs defaults 0 0\n"),
 		text("etc/hostname", "kscope\n"),
 		text("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"),
 		text("etc/group", "root:x:0:\nnogroup:x:65534:\n"),
+	}
+	for _, d := range [...]struct {
+		mode  uint32
+		paths string
+	}{
+		{0o755, "boot dev etc home mnt opt run usr usr/bin usr/lib usr/local usr/local/bin usr/local/sbin usr/sbin var var/log sys/kernel"},
+		{0o555, "proc sys"}, {0o700, "root sys/kernel/debug sys/kernel/tracing"}, {0o1777, "tmp var/tmp"},
+	} {
+		for _, p := range strings.Fields(d.paths) {
+			files = append(files, File{Path: p, Mode: modeDir | d.mode})
+		}
 	}
 	for _, p := range Commands() {
 		files = append(files, StubFile(p.Name))
 	}
 	files = append(files, moduleFiles()...)
 	for _, e := range extra {
+		e.Path = merged(e.Path)
 		if i := slices.IndexFunc(files, func(f File) bool { return f.Path == e.Path }); i >= 0 {
 			files[i] = e
 		} else {
@@ -50,6 +59,25 @@ func RootFiles(extra ...File) []File {
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files
+}
+
+// ProgramPath is the file of a program of kscope's: what only root has a use for is in /usr/sbin.
+func ProgramPath(name string) string {
+	switch name {
+	case "insmod", "modprobe", "rmmod", "sysctl":
+		return "/usr/sbin/" + name
+	}
+	return "/usr/bin/" + name
+}
+
+// merged is a path without the links of the root directory.
+func merged(path string) string {
+	for _, dir := range [...]string{"bin/", "sbin/", "lib/"} {
+		if strings.HasPrefix(path, dir) {
+			return "usr/" + path
+		}
+	}
+	return path
 }
 
 // modulePath is where a module is below /lib/modules/RELEASE.
@@ -62,15 +90,14 @@ func modulePath(name string) string {
 
 // ModuleFile is a module as a file of the initial root file system, in the place of the one that kscope has of that name.
 func ModuleFile(name string, ko []byte) File {
-	return File{Path: "lib/modules/" + guest.Release + "/" + modulePath(name), Mode: modeReg | 0o644, Data: ko}
+	return File{Path: "usr/lib/modules/" + guest.Release + "/" + modulePath(name), Mode: modeReg | 0o644, Data: ko}
 }
 
 // moduleFiles are /lib/modules/RELEASE: the guest's modules, in kernel/ or, when they are of no directory of the kernel's
 // own tree, in extra/; modules.dep and modules.alias.
 func moduleFiles() []File {
-	dir := "lib/modules/" + guest.Release
-	files := []File{{Path: "lib", Mode: modeDir | 0o755}, {Path: "lib/modules", Mode: modeDir | 0o755},
-		{Path: dir, Mode: modeDir | 0o755}, {Path: dir + "/extra", Mode: modeDir | 0o755}, {Path: dir + "/kernel", Mode: modeDir | 0o755},
+	dir := "usr/lib/modules/" + guest.Release
+	files := []File{{Path: "usr/lib/modules", Mode: modeDir | 0o755}, {Path: dir, Mode: modeDir | 0o755}, {Path: dir + "/extra", Mode: modeDir | 0o755}, {Path: dir + "/kernel", Mode: modeDir | 0o755},
 		{Path: dir + "/kernel/fs", Mode: modeDir | 0o755}, {Path: dir + "/kernel/fs/ext4", Mode: modeDir | 0o755}}
 	dep, alias := "", "# Aliases extracted from modules themselves.\n"
 	for _, name := range guest.Modules() {
@@ -92,7 +119,7 @@ func text(path, data string) File { return File{Path: path, Mode: modeReg | 0o64
 
 // StubFile is the executable of a program: the stub, with the program's name behind it for people who look.
 func StubFile(name string) File {
-	return File{Path: "bin/" + path.Base(name), Mode: modeReg | 0o755, Data: append(guest.Stub(), []byte("\nkscope program "+name+"\n")...)}
+	return File{Path: ProgramPath(path.Base(name))[1:], Mode: modeReg | 0o755, Data: append(guest.Stub(), []byte("\nkscope program "+name+"\n")...)}
 }
 
 // Initrd is the cpio archive of RootFiles for kernel.Config.

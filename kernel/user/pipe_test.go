@@ -31,7 +31,7 @@ func pipeline(t testing.TB, m *kernel.Machine, h *Host, stdin string, stages ...
 				if from != 0 {
 					c.Close(from)
 				}
-				c.Exec("/bin/"+words[0], words, tableEnv)
+				c.Exec(ProgramPath(words[0]), words, tableEnv)
 				return 127
 			})
 			if in != 0 {

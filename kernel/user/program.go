@@ -35,6 +35,7 @@ func Commands() []Program {
 		{"fgrep", "grep -F", command(grep)},
 		{"find", "walk directories: -maxdepth -mindepth -name -path -regex -type -size -empty -newer -perm -mtime ! -a -o ( ) -print -print0 -printf -exec -delete -prune -quit", command(find)},
 		{"free", "the memory: -b -k -m", command(free)},
+		{"gawk", "awk", command(awk)},
 		{"grep", "print lines that match: -E -F -G -e -f -i -v -w -x -c -l -L -q -s -o -n -b -H -h -r -A -B -C -m -a -z -Z --include --exclude", command(grep)},
 		{"head", "print the first lines or bytes: -n [-]N -c [-]N -q -v -N", command(head)},
 		{"hexdump", "dump files: -C -b -c -d -o -x -n -s -v", command(hexdump)},

@@ -338,7 +338,7 @@ func hasCall(t *testing.T, m *kernel.Machine, h *Host, call string) bool {
 	return code == 0 && err == nil
 }
 
-// runInDir executes a command from /bin in a directory.
+// runInDir executes a command in a directory.
 func runInDir(m *kernel.Machine, h *Host, dir string, words []string, stdin string) (result, error) {
 	var out, errs bytes.Buffer
 	pid, err := h.Spawn(Program{Name: "table", Main: func(s *Sys, argv []string) int {
@@ -349,7 +349,7 @@ func runInDir(m *kernel.Machine, h *Host, dir string, words []string, stdin stri
 			s.Dup2(fd, 1)
 			s.Close(fd)
 		}
-		e := s.Exec("/bin/"+words[0], words, tableEnv)
+		e := s.Exec(ProgramPath(words[0]), words, tableEnv)
 		s.Write(2, []byte(words[0]+": "+e.Error()+"\n"))
 		return 127
 	}}, nil, kernel.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs})

@@ -241,7 +241,7 @@ func TestCpio(t *testing.T) {
 		}
 		at = (at + size + 3) &^ 3
 	}
-	for _, want := range []string{"bin/cat", "etc/hostname", "etc/motd", "dev/null", "sys/kernel/tracing"} {
+	for _, want := range []string{"usr/bin/cat", "usr/sbin/rmmod", "bin", "etc/hostname", "etc/motd", "dev/null", "sys/kernel/tracing"} {
 		if _, ok := names[want]; !ok {
 			t.Errorf("no %s", want)
 		}

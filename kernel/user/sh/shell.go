@@ -132,7 +132,7 @@ func newShell(s *user.Sys, name string) *Shell {
 	sh.set("HOSTTYPE", "x86_64")
 	sh.set("OSTYPE", "linux-gnu")
 	sh.set("MACHTYPE", "x86_64-pc-linux-gnu")
-	sh.set("BASH", "/bin/bash")
+	sh.set("BASH", "/usr/bin/bash")
 	sh.set("BASH_VERSION", "5.2.15(1)-release")
 	for name, v := range map[string]string{"UID": "0", "EUID": "0", "PPID": strconv.Itoa(s.Getppid())} {
 		sh.vars[name] = &variable{value: v, set: true, readonly: true, integer: true}
