@@ -32,6 +32,7 @@ func (t *Tracer) registerGates() {
 	} {
 		t.m.RegisterGate(g.name, g.fn)
 	}
+	t.sites.bindEntries()
 	t.printkGates()
 	t.points.registerGates()
 }

@@ -49,6 +49,7 @@ type Sites struct {
 	forks   map[*Ops]*Ops
 	inside  int    // callbacks that run now
 	visits  uint64 // calls of sites so far
+	execute bool   // trampolines are executed to their gate: for tests
 	enabled bool   // /proc/sys/kernel/ftrace_enabled
 
 	names *nameIndex // of recs; nil: not worth it yet. setRecs drops it

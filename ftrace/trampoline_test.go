@@ -1,34 +1,74 @@
 package ftrace
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"kscope/kernel"
 )
 
-// TestEpilogue: the rest of ftrace_caller is what epilogue reads, that of ftrace_regs_caller is more.
-func TestEpilogue(t *testing.T) {
+// TestTemplates: ftrace_caller is what prologue and epilogue read, that of ftrace_regs_caller is more.
+func TestTemplates(t *testing.T) {
 	tr := boot(t, kernel.Config{})
 	e := tr.sites.tmpl[0].rest
 	if e == nil || len(e.Loads) != 8 || e.Drop != 160 {
 		t.Errorf("ftrace_caller: %+v", e)
+	}
+	if p := tr.sites.tmpl[0].way; p == nil || len(p.Regs) != 8 || p.Frame != 160 || p.Back != 5 {
+		t.Errorf("ftrace_caller: %+v", p)
+	}
+	if p := tr.sites.tmpl[1].way; p != nil {
+		t.Errorf("ftrace_regs_caller: %+v", p)
 	}
 	if e := tr.sites.tmpl[1].rest; e != nil {
 		t.Errorf("ftrace_regs_caller: %+v", e)
 	}
 }
 
-// TestReturnBy: a machine whose trampolines end in one step runs instruction for instruction, and to the same memory, as one that
-// executes them to the end.
-func TestReturnBy(t *testing.T) {
-	run := func(tracer string, seed uint64, executed bool) (slices int, hash, state uint64, text string) {
-		tr := boot(t, kernel.Config{Seed: seed})
-		if executed {
-			tr.sites.tmpl[0].rest = nil
+// TestOneStep: a machine whose trampolines run in one step, or whose ends do, runs instruction for instruction, and to the same
+// memory, records and texts, as one that executes all their bytes: with one tracer on a site, several (the shared trampolines, without
+// and with all registers), stacks, and what is behind --features.
+func TestOneStep(t *testing.T) {
+	const (
+		oneStep = iota
+		oneEnd  // behind the gate
+		executed
+	)
+	run := func(writes []string, seed uint64, how int) (ends int, hash, state uint64, text string) {
+		tr := boot(t, kernel.Config{Seed: seed, Features: "args,retaddr,retval"})
+		tr.sites.execute = how != oneStep
+		if how == executed {
+			for i := range tr.sites.tmpl {
+				tr.sites.tmpl[i].rest = nil
+			}
 		}
-		must(t, tr.Set(tracer))
+		regs := &Ops{Name: "regs", Gate: "kprobe_ftrace_handler", Regs: true, Filter: NewHash(), Call: func(c *kernel.VCPU, ip, parent, regs uint64) {
+			for off := uint64(0); off < tr.lay.regsSize; off += 8 { // what a handler would see
+				hash = (hash ^ hot{tr.m}.u64(regs+off)) * 0x100000001b3
+			}
+		}}
+		tr.m.RegisterGate("kprobe_ftrace_handler", tr.sites.GateOwn)
+		for _, w := range writes {
+			file, arg, _ := strings.Cut(w, " ")
+			switch file {
+			case "regs":
+				rec := tr.sites.recs[slices.IndexFunc(tr.sites.recs, func(r Record) bool { return r.Name == arg })]
+				regs.Filter.Add(rec.IP)
+				if !regs.Registered() {
+					must(t, tr.m.Do("regs", func(*kernel.VCPU) error { return tr.sites.Register(regs) }))
+				}
+			case "instance":
+				x, err := tr.MakeInstance("i")
+				must(t, err)
+				must(t, x.Set(arg))
+			default:
+				must(t, tr.WriteFile(file, arg+"\n", false))
+			}
+		}
 		tr.m.SetSliceHook(func(c *kernel.VCPU) {
-			slices++
+			ends++
 			for _, x := range []uint64{uint64(c.ID), c.Now(), c.CPU.RIP()} {
 				hash = (hash ^ x) * 0x100000001b3
 			}
@@ -37,15 +77,56 @@ func TestReturnBy(t *testing.T) {
 		for range 10 {
 			work(t, tr)
 		}
-		return slices, hash, tr.m.StateHash(), tr.Text(-1)
+		text = tr.Text(-1)
+		for _, x := range tr.instances {
+			text += x.Text(-1)
+		}
+		for i := range tr.cpu {
+			stat, err := tr.ReadFile(fmt.Sprintf("trace_stat/function%d", i))
+			must(t, err)
+			text += string(stat)
+		}
+		return ends, hash, tr.m.StateHash(), text
 	}
-	for seed := range uint64(3) {
-		for _, tracer := range []string{"function", "function_graph"} {
-			n, hash, state, text := run(tracer, seed, true)
-			n2, hash2, state2, text2 := run(tracer, seed, false)
+	for seed, writes := range [][]string{
+		{"current_tracer function"},
+		{"current_tracer function_graph"},
+		{"current_tracer function", "options/func_stack_trace 1"},
+		{"options/func_stack_trace 1", "current_tracer function", "options/func_stack_trace 0"},
+		{"current_tracer function_graph", "options/funcgraph-args 1", "options/funcgraph-retaddr 1", "options/funcgraph-retval 1"},
+		{"function_profile_enabled 1"},
+		{"current_tracer function", "set_ftrace_filter kscope_hot:stacktrace:9", "instance function"},
+		{"current_tracer function_graph", "instance function"},
+		{"current_tracer function", "regs kscope_hot", "regs vfs_read"},
+		{"regs kscope_hot", "regs vfs_open"},
+	} {
+		n, hash, state, text := run(writes, uint64(seed), executed)
+		for how := range executed {
+			n2, hash2, state2, text2 := run(writes, uint64(seed), how)
 			if n != n2 || hash != hash2 || state != state2 || text != text2 {
-				t.Errorf("%s, seed %d: %d slices, hash %x, state %x; in one step %d, %x, %x; texts equal: %v", tracer, seed, n, hash, state, n2, hash2, state2, text == text2)
+				t.Errorf("%q, way %d: %d slices, hash %x, state %x; executed %d, %x, %x; texts equal: %v", writes, how, n2, hash2, state2, n, hash, state, text == text2)
 			}
+		}
+	}
+}
+
+// TestOneStepIsTaken: the bytes of a trampoline stay those of the template, and are not what runs.
+func TestOneStepIsTaken(t *testing.T) {
+	for _, execute := range []bool{false, true} {
+		tr := boot(t, kernel.Config{})
+		tr.sites.execute = execute
+		must(t, tr.Filter("kscope_hot"))
+		must(t, tr.Set("function"))
+		code := make([]byte, 4)
+		must(t, tr.m.Read(tr.ops.tramp, code))
+		if string(code) != string(tr.sites.tmpl[0].code[:4]) {
+			t.Errorf("the trampoline begins % x", code)
+		}
+		tr.m.ShadowWrite(tr.ops.tramp, []byte{0x0f, 0x0b}) // ud2
+		must(t, tr.m.Hot(0b1, 1000))
+		tr.m.Run(kernel.Until{Time: tr.m.Now() + 1e6})
+		if traced := strings.Contains(tr.Text(-1), "kscope_hot <-"); traced == execute {
+			t.Errorf("executed: %v, traced: %v", execute, traced)
 		}
 	}
 }

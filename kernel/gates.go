@@ -14,9 +14,30 @@ import (
 func (m *Machine) RegisterGate(name string, fn Gate) {
 	if va, ok := m.img.gates[name]; ok {
 		m.gates[va] = append(m.gates[va], fn)
-		for _, v := range m.cpus {
-			v.recent = [len(v.recent)]recentGate{}
-		}
+		m.forgetRecent()
+	}
+}
+
+// EntryGate says that the code at va, the first byte of a piece of shadow RAM that ShadowAlloc gave, is the way to a gate that p
+// describes, and need not be executed: va becomes a gate itself. Its bytes stay, to be read. With OverheadNone they are executed all
+// the same, since the calls and rets of shadow text keep the dead stack; and a fork starts without. nil: they run again.
+func (m *Machine) EntryGate(va uint64, p *x86.Prologue) {
+	if m.cfg.Overhead != OverheadModel {
+		return
+	}
+	if m.entryGates == nil {
+		m.entryGates = map[uint64]*x86.Prologue{}
+	}
+	if m.entryGates[va] = p; p == nil {
+		delete(m.entryGates, va)
+	}
+	m.forgetRecent()
+	m.rehook(va)
+}
+
+func (m *Machine) forgetRecent() {
+	for _, v := range m.cpus {
+		v.recent = [len(v.recent)]recentGate{}
 	}
 }
 
@@ -53,12 +74,16 @@ func (m *Machine) unboundGates() error {
 func (m *Machine) gate(v *VCPU) {
 	rip := v.CPU.RIP()
 	r := &v.recent[rip/16%uint64(len(v.recent))]
-	fns := r.fns
 	if rip != r.rip { // a traced CPU calls one gate or two over and over: 25 ns less than the map
-		fns = m.gates[rip]
-		*r = recentGate{rip, fns}
+		*r = recentGate{rip, m.gates[rip], m.entryGates[rip]}
+		if r.entry != nil {
+			r.fns = m.gates[r.entry.Gate]
+		}
 	}
+	fns := r.fns
 	switch {
+	case r.entry != nil && !v.CPU.GatePrologue(r.entry):
+		return
 	case rip-detourBase < detourEnd-detourBase:
 		m.detourGate(v)
 		return
@@ -99,8 +124,9 @@ func (v *VCPU) ReturnBy(e *x86.Epilogue) {
 
 // recentGate is a gate that a CPU ran lately, and its functions.
 type recentGate struct {
-	rip uint64
-	fns []Gate
+	rip   uint64
+	fns   []Gate
+	entry *x86.Prologue // rip is the beginning of the way to it
 }
 
 // wildGate is a jump into the gate page beside its gates: the bytes there are ud2.
@@ -175,7 +201,7 @@ func (m *Machine) contGate() uint64 { return shadowBase + shadowSize - 16 }
 // Gate says whether va is a gate; it is asked when code is decoded.
 func (v *VCPU) Gate(va uint64) bool {
 	return va >= v.m.img.gateStart && va < v.m.img.gateEnd && va%16 == 0 || va == v.m.contGate() ||
-		va-detourBase < detourEnd-detourBase && va%detourSize == 0
+		va-detourBase < detourEnd-detourBase && va%detourSize == 0 || va-shadowBase < shadowSize && v.m.entryGates[va] != nil
 }
 
 // Shadow says whether va is in shadow text: trampolines, slots, gates, cold text. The copied instructions of detours count.

@@ -78,14 +78,15 @@ type Machine struct {
 	lay  *layouts // of the image, shared by forks
 	cpus []*VCPU
 
-	gates    map[uint64][]Gate // by address: asked in order of registration, the last result counts
-	parts    []Part
-	owners   []trapOwner
-	hyper    func(c *VCPU)
-	onOops   []func(c *VCPU, o *OopsRecord)
-	disguise []func(was func(va, x uint64)) // see Disguise
-	initPGT  uint64                         // cr3 at boot; holds every kernel mapping
-	unw      *Unwinder                      // made at first use; see Unwinder
+	gates      map[uint64][]Gate        // by address: asked in order of registration, the last result counts
+	entryGates map[uint64]*x86.Prologue // see EntryGate
+	parts      []Part
+	owners     []trapOwner
+	hyper      func(c *VCPU)
+	onOops     []func(c *VCPU, o *OopsRecord)
+	disguise   []func(was func(va, x uint64)) // see Disguise
+	initPGT    uint64                         // cr3 at boot; holds every kernel mapping
+	unw        *Unwinder                      // made at first use; see Unwinder
 
 	rng       rng
 	insns     uint64 // counted instructions of all CPUs, brought up to date after each Run

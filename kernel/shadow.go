@@ -72,6 +72,9 @@ func (m *Machine) ShadowFree(va uint64) {
 	if i < 0 || m.shadow.pieces[i].Addr != va {
 		panic(fmt.Sprintf("BUG: kernel: ShadowFree(%#x): not allocated", va))
 	}
+	if m.entryGates[va] != nil {
+		m.EntryGate(va, nil)
+	}
 	b := make([]byte, m.shadow.pieces[i].Size)
 	for j := range b {
 		b[j] = 0xcc
