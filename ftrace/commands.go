@@ -251,7 +251,7 @@ func (t *Tracer) eventCommand(name, fn, param string, enable bool) error {
 	}
 	return t.addFunctions(k, p, fn, func(p *funcProbe, ip uint64) error {
 		p.events[ip] = &eventSwitch{ev, count}
-		return t.softEvent(ev, true)
+		return t.use(ev).enable(true, true)
 	})
 }
 
@@ -294,7 +294,7 @@ func (t *Tracer) removeCommand(k *commandKind, fn string) error {
 			delete(p.counts, r.IP)
 			if s := p.events[r.IP]; s != nil {
 				delete(p.events, r.IP)
-				if err := t.softEvent(s.ev, false); err != nil {
+				if err := t.use(s.ev).enable(false, true); err != nil {
 					return err
 				}
 			}

@@ -37,11 +37,12 @@ func (ev *TraceEvent) Used() bool { return len(ev.users) > 0 || len(ev.listeners
 type eventUse struct {
 	t      *Tracer
 	ev     *TraceEvent
-	on     bool // by a user
-	soft   int  // function commands that may switch it: the place is armed for them (SOFT_MODE)
+	on     bool // the place is armed (ENABLED)
+	soft   int  // commands and triggers that want it armed, whoever wants it recorded (sm_ref, SOFT_MODE)
 	asleep bool // armed, but not recorded (SOFT_DISABLED)
 	filter *event.Filter
-	text   string // of the filter file; "": none
+	text   string   // of the filter file; "": none
+	trig   *trigSet // nil: it has no triggers
 }
 
 // eventFiles are the files of each event.
@@ -50,6 +51,8 @@ var eventFiles = [...]File{
 	{Path: "filter", Mode: 0o640, Text: eventFilterText, Write: writeEventFilter, Doc: "which of these events are recorded; 0: all"},
 	{Path: "format", Mode: 0o440, Text: traceEventFormat, Doc: "fields of a record of this event"},
 	{Path: "id", Mode: 0o440, Text: traceEventID, Doc: "number of this event in records"},
+	{Path: "trigger", Mode: 0o640, Open: openTrigger, Text: triggerText, Write: writeTrigger,
+		Doc: "what happens with the event: COMMAND[:COUNT] [if FILTER], !COMMAND takes it away"},
 }
 
 var systemFiles = [...]File{
@@ -138,6 +141,7 @@ func (n *Tracer) forkEvents(t *Tracer) {
 		n.catalog = append(n.catalog, c)
 		n.eventForks[ev] = c
 	}
+	n.trigBufs = [maxTrigDepth][]byte{}
 	forks := map[*eventUse]*eventUse{}
 	use := func(to, from *Tracer) {
 		to.view, to.printks, to.keeper = nil, nil, nil // losses are watched on this machine alone
@@ -158,6 +162,7 @@ func (n *Tracer) forkEvents(t *Tracer) {
 			c.users = append(c.users, forks[u])
 		}
 	}
+	forkTriggers(forks)
 }
 
 // use is an event's state in t.
@@ -173,7 +178,7 @@ func (t *Tracer) use(ev *TraceEvent) *eventUse {
 	return u
 }
 
-// EnableEvent switches an event on or off in t; see __ftrace_event_enable_disable.
+// EnableEvent switches an event on or off in t.
 func (t *Tracer) EnableEvent(ev *TraceEvent, on bool) error {
 	u := t.use(ev)
 	if u.on == on && u.soft == 0 {
@@ -182,30 +187,41 @@ func (t *Tracer) EnableEvent(ev *TraceEvent, on bool) error {
 	if err := t.expand(); err != nil {
 		return err
 	}
-	u.on, u.asleep = on, !on && u.soft > 0
-	return u.arm()
+	return u.enable(on, false)
 }
 
-// softEvent is EnableEvent for a function command: the event is armed, and recorded when the command says so.
-func (t *Tracer) softEvent(ev *TraceEvent, on bool) error {
-	u := t.use(ev)
+// enable is __ftrace_event_enable_disable. With soft it is for a command or a trigger: the place is armed, and the event sleeps
+// until somebody wants it recorded. One that is awake when the last of them goes stays on.
+func (u *eventUse) enable(on, soft bool) error {
 	if on {
-		if u.soft++; u.soft == 1 && !u.on {
-			u.asleep = true
+		if !soft {
+			u.asleep = false
+		} else if u.soft++; u.soft > 1 {
+			return nil
 		}
-	} else if u.soft--; u.soft == 0 {
-		u.asleep = false
+		if u.on {
+			return nil
+		}
+		u.asleep = soft
+		return u.arm(true)
 	}
-	return u.arm()
+	off := u.soft == 0
+	if soft {
+		if u.soft--; u.soft > 0 {
+			return nil
+		}
+		off = u.asleep
+	}
+	u.asleep = u.soft > 0
+	if off && u.on {
+		return u.arm(false)
+	}
+	return nil
 }
 
-// arm puts the event into its users, or takes it out, after its state has changed.
-func (u *eventUse) arm() error {
-	t, ev, on := u.t, u.ev, u.on || u.soft > 0
-	was := slices.Contains(ev.users, u)
-	if was == on {
-		return nil
-	}
+// arm puts the event into its users, or takes it out.
+func (u *eventUse) arm(on bool) error {
+	t, ev := u.t, u.ev
 	users := slices.DeleteFunc(slices.Clone(ev.users), func(x *eventUse) bool { return x == u })
 	if on {
 		users = append(users, u)
@@ -216,18 +232,24 @@ func (u *eventUse) arm() error {
 		}
 	}
 	ev.users = users // a new list: the old one may be in use by Fire
-	if on {
-		t.eventsOn++
-	} else {
-		t.eventsOn--
-	}
+	u.on = on
+	t.eventsOn += 2*b2i(on) - 1
 	return nil
 }
 
 // Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.
 func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 	for _, u := range ev.users {
-		if l := &u.t.eventPids; (l.only != nil || l.not != nil) && l.ignores(int32(c.CurrentPid())) {
+		l := &u.t.eventPids
+		out := (l.only != nil || l.not != nil) && l.ignores(int32(c.CurrentPid()))
+		if u.trig != nil {
+			if o, ok := u.openTriggered(c, n, out); ok {
+				fill(o.d)
+				u.closeTriggered(c, o)
+			}
+			continue
+		}
+		if out {
 			continue
 		}
 		if o, ok := u.open(c, n); ok {
@@ -307,13 +329,18 @@ func (t *Tracer) newFilterView() *filterView {
 
 // passes asks the filter about the record d of the current task.
 func (u *eventUse) passes(c *kernel.VCPU, d []byte, task uint64) bool {
+	return u.matches(u.filter, c, d, task)
+}
+
+// matches asks a filter of the event, of a trigger's too.
+func (u *eventUse) matches(f *event.Filter, c *kernel.VCPU, d []byte, task uint64) bool {
 	v := u.t.view
 	if v == nil {
 		v = u.t.newFilterView()
 		u.t.view = v
 	}
 	v.Data, v.CPU, v.c, v.task = d, c.ID, c, task
-	return u.filter.Match(&v.Record)
+	return f.Match(&v.Record)
 }
 
 // matchBytes compiles a pattern for the filters' operator ~; see filter_build_regex: a pattern that begins with a digit is

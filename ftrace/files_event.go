@@ -34,7 +34,7 @@ func eventEnableText(h *Handle, b []byte) ([]byte, error) {
 		return nil, kernel.ENODEV
 	}
 	u := h.T.use(ev)
-	b = fmt.Appendf(b, "%d", b2i((u.on || u.soft > 0) && !u.asleep))
+	b = fmt.Appendf(b, "%d", b2i(u.on && !u.asleep))
 	if u.soft > 0 {
 		b = append(b, '*')
 	}

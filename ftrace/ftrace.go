@@ -92,6 +92,8 @@ type Tracer struct {
 	eventForks map[*TraceEvent]*TraceEvent // of a fork: the original's events -> these
 	uses       map[*TraceEvent]*eventUse
 	eventsOn   int
+	trigDepth  int // events that are being shown to triggers, one within the other; the machine's tracer has it
+	trigBufs   [maxTrigDepth][]byte
 	eventPids  pidLists        // set_event_pid, set_event_notrace_pid
 	view       *filterView     // nil: no filter has been asked yet
 	printkUsed bool            // something that uses trace_printk has come

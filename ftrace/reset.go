@@ -56,7 +56,7 @@ func (t *Tracer) dropProbes() error {
 	for _, p := range t.probes {
 		for i := range t.sites.recs { // in order of address
 			if s := p.events[t.sites.recs[i].IP]; s != nil {
-				if err := t.softEvent(s.ev, false); err != nil {
+				if err := t.use(s.ev).enable(false, true); err != nil {
 					return err
 				}
 			}
@@ -75,6 +75,7 @@ func (t *Tracer) resetEvents() error {
 		if !ok {
 			continue
 		}
+		u.dropTriggers()
 		if err := t.EnableEvent(ev, false); err != nil {
 			return err
 		}

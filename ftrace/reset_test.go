@@ -54,6 +54,9 @@ var randomWrites = []string{"0\n", "1\n", "2\n", "", "100\n", "-1\n", "x\n", "fu
 // knownWrites are of those that change something.
 var knownWrites = [][2]string{{"current_tracer", "function"}, {"current_tracer", "function_graph"}, {"set_ftrace_filter", "vfs_*"}, {"set_ftrace_notrace", "vfs_read"},
 	{"set_ftrace_filter", "vfs_open:stacktrace:5"}, {"set_ftrace_filter", "*:mod:later"}, {"events/sched/sched_switch/filter", "prev_pid == 0"},
+	{"events/sched/sched_switch/trigger", "stacktrace:3 if prev_pid > 0"}, {"events/sched/sched_switch/trigger", "traceoff:1"},
+	{"events/sched/sched_switch/trigger", "!traceoff"}, {"events/sched/sched_switch/trigger", "enable_event:sched:sched_waking:2"},
+	{"events/sched/sched_waking/trigger", "disable_event:sched:sched_switch"}, {"events/sched/sched_waking/trigger", "snapshot"},
 	{"events/sched/filter", "nosuch"}, {"events/enable", "1"}, {"set_event", "sched:sched_waking"}, {"set_event_pid", "1 100"}, {"set_ftrace_pid", "1"},
 	{"set_graph_function", "vfs_read"}, {"set_graph_notrace", "vfs_open"}, {"max_graph_depth", "3"}, {"tracing_thresh", "5"}, {"buffer_size_kb", "50"},
 	{"per_cpu/cpu1/buffer_size_kb", "40"}, {"trace_clock", "global"}, {"tracing_cpumask", "1"}, {"saved_cmdlines_size", "9"}, {"buffer_percent", "7"},

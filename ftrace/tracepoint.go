@@ -256,7 +256,16 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 		n = e.row.size(p, c)
 	}
 	for _, u := range e.users { // as Fire, without a closure to allocate
-		if l := &u.t.eventPids; (l.only != nil || l.not != nil) && p.ignores(l, e.tp.name, c) {
+		l := &u.t.eventPids
+		out := (l.only != nil || l.not != nil) && p.ignores(l, e.tp.name, c)
+		if u.trig != nil {
+			if o, ok := u.openTriggered(c, n, out); ok {
+				e.row.fill(p, c, o.d)
+				u.closeTriggered(c, o)
+			}
+			continue
+		}
+		if out {
 			continue
 		}
 		if o, ok := u.open(c, n); ok {

@@ -59,8 +59,9 @@ func (p *points) dropModuleEvents(mod *kernel.Module) {
 		for _, e := range tp.events {
 			e.Switch = nil // its jump labels go with the module
 			for _, u := range e.users {
-				u.on, u.soft = false, 0
-				_ = u.arm()
+				u.dropTriggers()
+				u.soft, u.asleep = 0, false
+				_ = u.arm(false)
 			}
 			_ = p.t.RemoveEvent(e.TraceEvent)
 		}

@@ -96,6 +96,11 @@ func (t *Tracer) records(p *cpuState) bool { return t.on && !p.off && t.stops ==
 // commit closes it and does what Linux does for each event: note the task's name, wake readers.
 func (t *Tracer) commit(c *kernel.VCPU, task uint64, pid int32) {
 	t.cpu[c.ID].ring.Commit()
+	t.committed(c, task, pid)
+}
+
+// committed is what commit does when the ring has it.
+func (t *Tracer) committed(c *kernel.VCPU, task uint64, pid int32) {
 	if t.recordsCmdline() {
 		t.saveTask(c, task, pid)
 	}
