@@ -404,6 +404,15 @@ void d_instantiate(struct dentry *entry, struct inode *inode)
 	spin_unlock(&inode->i_lock);
 }
 
+/* The same of an inode that insert_inode_locked() has put into the hash. */
+noinline void d_instantiate_new(struct dentry *entry, struct inode *inode)
+{
+	spin_lock(&inode->i_lock);
+	__d_instantiate(entry, inode);
+	spin_unlock(&inode->i_lock);
+	unlock_new_inode(inode);
+}
+
 struct dentry *d_make_root(struct inode *root_inode)
 {
 	struct dentry *res;

@@ -38,6 +38,29 @@ struct dentry *d_find_alias(struct inode *inode)
 	return de;
 }
 
+/*
+ * What a lookup ends with. A directory has one name: a second one, which only a broken disk can have, is refused; Linux moves
+ * the dentry instead, unless that would make a loop.
+ */
+noinline struct dentry *d_splice_alias(struct inode *inode, struct dentry *dentry)
+{
+	if (IS_ERR(inode))
+		return ERR_CAST(inode);
+	if (inode && S_ISDIR(inode->i_mode)) {
+		struct dentry *alias = d_find_alias(inode);
+
+		if (unlikely(alias)) {
+			pr_warn("VFS: Lookup of '%s' in %s %s would have caused loop\n", dentry->d_name.name, inode->i_sb->s_type->name,
+				inode->i_sb->s_id);
+			dput(alias);
+			iput(inode);
+			return ERR_PTR(-ELOOP);
+		}
+	}
+	d_add(dentry, inode);
+	return NULL;
+}
+
 noinline bool is_subdir(struct dentry *new_dentry, struct dentry *old_dentry)
 {
 	struct dentry *d;

@@ -264,6 +264,25 @@ noinline struct inode *iget_locked(struct super_block *sb, unsigned long ino)
 	return inode;
 }
 
+/* For an inode that a file system has just allocated; it stays I_NEW. -EBUSY: its number is somebody else's already. */
+noinline int insert_inode_locked(struct inode *inode)
+{
+	struct hlist_head *head = inode_hash(inode->i_sb, inode->i_ino);
+	struct inode *old;
+
+	spin_lock(&inode_hash_lock);
+	old = find_inode_fast(inode->i_sb, head, inode->i_ino);
+	if (likely(!old)) {
+		inode->i_state |= I_NEW;
+		hlist_add_head(&inode->i_hash, head);
+	}
+	spin_unlock(&inode_hash_lock);
+	if (!old)
+		return 0;
+	iput(old);
+	return -EBUSY;
+}
+
 void unlock_new_inode(struct inode *inode)
 {
 	spin_lock(&inode->i_lock);

@@ -7,7 +7,7 @@
 #include "blkdev.h"
 #include "pagemap.h"
 
-enum bh_state_bits { BH_Uptodate, BH_Dirty, BH_Lock, BH_Req, BH_Mapped, BH_New, BH_Async_Read, BH_Async_Write, BH_Delay };
+enum bh_state_bits { BH_Uptodate, BH_Dirty, BH_Lock, BH_Req, BH_Mapped, BH_New, BH_Async_Read, BH_Async_Write, BH_Delay, BH_Verified };
 
 struct buffer_head;
 typedef void (bh_end_io_t)(struct buffer_head *bh, int uptodate);
@@ -34,6 +34,7 @@ BUFFER_FNS(Lock, locked)
 BUFFER_FNS(Mapped, mapped)
 BUFFER_FNS(New, new)
 BUFFER_FNS(Delay, delay)
+BUFFER_FNS(Verified, verified)	/* the file system has looked at what it holds */
 
 #define page_has_buffers(page)	((page)->private != 0)
 #define page_buffers(page)	((struct buffer_head *)(page)->private)

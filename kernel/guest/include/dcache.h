@@ -94,6 +94,8 @@ struct dentry *d_alloc_parallel(struct dentry *parent, const struct qstr *name, 
 void __d_lookup_unhash_wake(struct dentry *dentry);
 struct dentry *d_make_root(struct inode *root_inode);
 void d_instantiate(struct dentry *entry, struct inode *inode);
+void d_instantiate_new(struct dentry *entry, struct inode *inode);
+struct dentry *d_splice_alias(struct inode *inode, struct dentry *dentry);
 void d_add(struct dentry *entry, struct inode *inode);
 void d_rehash(struct dentry *entry);
 void d_drop(struct dentry *dentry);

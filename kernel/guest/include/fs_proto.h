@@ -17,6 +17,7 @@ struct inode *iget_locked(struct super_block *sb, unsigned long ino);
 void unlock_new_inode(struct inode *inode);
 void iget_failed(struct inode *inode);
 void insert_inode_hash(struct inode *inode);
+int insert_inode_locked(struct inode *inode);
 void __remove_inode_hash(struct inode *inode);
 int generic_drop_inode(struct inode *inode);
 void evict_inodes(struct super_block *sb);

@@ -16,11 +16,14 @@ noinline int ext4_check_dir_entry(struct inode *dir, struct ext4_dir_entry_2 *de
 		error = "rec_len is too small for name_len";
 	else if (unlikely(offset % EXT4_BLOCK_SIZE + rlen > EXT4_BLOCK_SIZE))
 		error = "directory entry overrun";
-	else if (unlikely(de->inode > EXT4_SB(dir->i_sb)->s_es->s_inodes_count))
+	else if (unlikely(offset % EXT4_BLOCK_SIZE + rlen > EXT4_BLOCK_SIZE - EXT4_DIR_REC_LEN(1) && offset % EXT4_BLOCK_SIZE + rlen != EXT4_BLOCK_SIZE))
+		error = "directory entry too close to block end";
+	else if (unlikely(de->inode > EXT4_SB(dir->i_sb)->s_inodes_count))
 		error = "inode out of bounds";
 	if (likely(!error))
 		return 0;
-	EXT4_ERROR_INODE(dir, "bad entry in directory: %s - offset=%u, inode=%u, rec_len=%u, size=%lu", error, offset, de->inode, rlen, EXT4_BLOCK_SIZE);
+	EXT4_ERROR_INODE_BLOCK(dir, bh->b_blocknr, "bad entry in directory: %s - offset=%u, inode=%u, rec_len=%u, size=%lu fake=0", error,
+			       offset, de->inode, rlen, EXT4_BLOCK_SIZE);
 	return 1;
 }
 
@@ -31,13 +34,13 @@ static unsigned int get_dtype(u8 file_type)
 	return file_type < ARRAY_SIZE(types) ? types[file_type] : DT_UNKNOWN;
 }
 
-/* The entries of one block, from ctx->pos on; false: the reader has had enough, or the block is bad. */
+/* The entries of one block, from ctx->pos on; false: the reader has had enough. */
 static noinline bool ext4_dir_block(struct inode *inode, struct dir_context *ctx, struct buffer_head *bh)
 {
 	unsigned int offset = ctx->pos % EXT4_BLOCK_SIZE, at = 0;
 
 	/* a position may have become the middle of an entry since */
-	while (at < offset) {
+	while (at < offset && at <= EXT4_BLOCK_SIZE - EXT4_DIR_REC_LEN(1)) {
 		struct ext4_dir_entry_2 *de = (void *)(bh->b_data + at);
 
 		if (de->rec_len < EXT4_DIR_REC_LEN(1))
@@ -45,10 +48,10 @@ static noinline bool ext4_dir_block(struct inode *inode, struct dir_context *ctx
 		at += de->rec_len;
 	}
 	while (at < EXT4_BLOCK_SIZE) {
-		struct ext4_dir_entry_2 *de = (void *)(bh->b_data + at);
+		struct ext4_dir_entry_2 *de = (void *)(bh->b_data + min(at, (unsigned int)(EXT4_BLOCK_SIZE - EXT4_DIR_REC_LEN(1))));
 
 		if (ext4_check_dir_entry(inode, de, bh, at))
-			return false;
+			break;		/* the rest of the block is lost */
 		ctx->pos = (ctx->pos & ~(loff_t)(EXT4_BLOCK_SIZE - 1)) + at;
 		if (de->inode && !dir_emit(ctx, de->name, de->name_len, de->inode, get_dtype(de->file_type)))
 			return false;
@@ -68,7 +71,10 @@ static noinline int ext4_readdir(struct file *file, struct dir_context *ctx)
 
 		if (IS_ERR(bh))
 			return PTR_ERR(bh);
-		if (!bh) {		/* a hole */
+		if (!bh) {
+			EXT4_ERROR_INODE(inode, "directory contains a hole at offset %llu", (unsigned long long)ctx->pos);
+			if (ctx->pos > (loff_t)inode->i_blocks << 9)
+				break;
 			ctx->pos = (ctx->pos | (EXT4_BLOCK_SIZE - 1)) + 1;
 			continue;
 		}

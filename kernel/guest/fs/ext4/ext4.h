@@ -5,6 +5,7 @@
  *	super.c    mount and its end		inode.c    inodes, the write path, writing back
  *	extents.c  where a file's blocks are	mballoc.c  free blocks		ialloc.c  free inodes
  *	dir.c namei.c  directories		file.c fsync.c  files		readpage.c page-io.c  bios
+ *	block_validity.c  what a broken disk must not make of them
  *
  * Locks: i_rwsem (VFS) > i_data_sem, the extent tree > s_lock, the bitmaps.
  */
@@ -78,10 +79,11 @@ enum { EXT4_FT_UNKNOWN, EXT4_FT_REG_FILE, EXT4_FT_DIR, EXT4_FT_CHRDEV, EXT4_FT_B
 
 /* The extent tree: a header and its entries, in the inode (4 of them) and in blocks. */
 #define EXT4_EXT_MAGIC	0xf30a
-#define EXT_INIT_MAX_LEN 32768
+#define EXT_INIT_MAX_LEN 32768	/* longer: so much less, not written yet, and reads as zeros */
 struct ext4_extent_header { __le16 eh_magic, eh_entries, eh_max, eh_depth; __le32 eh_generation; };
 struct ext4_extent { __le32 ee_block; __le16 ee_len, ee_start_hi; __le32 ee_start_lo; };
 struct ext4_extent_idx { __le32 ei_block, ei_leaf_lo; __le16 ei_leaf_hi, ei_unused; };
+static inline unsigned int ext4_ext_get_actual_len(const struct ext4_extent *ex) { return ex->ee_len <= EXT_INIT_MAX_LEN ? ex->ee_len : ex->ee_len - EXT_INIT_MAX_LEN; }
 #define EXT_FIRST_EXTENT(h)	((struct ext4_extent *)((h) + 1))
 #define EXT_LAST_EXTENT(h)	(EXT_FIRST_EXTENT(h) + (h)->eh_entries - 1)
 #define EXT_FIRST_INDEX(h)	((struct ext4_extent_idx *)((h) + 1))
@@ -104,7 +106,8 @@ struct ext4_sb_info {
 	struct super_block *s_sb;
 	struct buffer_head *s_sbh, *s_gdb;
 	struct ext4_super_block *s_es;
-	unsigned int s_groups_count;
+	/* checked at mount; the buffers may change since, by writes to the device */
+	u32 s_groups_count, s_blocks_count, s_blocks_per_group, s_inodes_count, s_inodes_per_group, s_first_ino;
 	spinlock_t s_lock;			/* bitmaps and counts */
 	u64 s_freeclusters, s_dirtyclusters;	/* free blocks, and how many of them are promised */
 };
@@ -135,13 +138,20 @@ struct ext4_allocation_request {
 
 static inline struct ext4_inode_info *EXT4_I(struct inode *inode) { return container_of(inode, struct ext4_inode_info, vfs_inode); }
 static inline struct ext4_sb_info *EXT4_SB(struct super_block *sb) { return sb->s_fs_info; }
+/* Blocks of a directory: no more than it has on disk. */
+static inline ext4_lblk_t ext4_dir_blocks(struct inode *dir) { return min((u64)dir->i_size >> EXT4_BLOCK_BITS, (u64)dir->i_blocks >> (EXT4_BLOCK_BITS - 9)); }
 static inline struct ext4_extent_header *ext_inode_hdr(struct inode *inode) { return (void *)EXT4_I(inode)->i_data; }
 
 /* super.c */
 __printf(3, 4) void __ext4_msg(struct super_block *sb, const char *prefix, const char *fmt, ...);
 #define ext4_msg(sb, level, fmt, ...)	__ext4_msg(sb, level, fmt, ##__VA_ARGS__)
-__printf(4, 5) void __ext4_error_inode(struct inode *inode, const char *func, unsigned int line, const char *fmt, ...);
-#define EXT4_ERROR_INODE(inode, fmt, ...) __ext4_error_inode(inode, __func__, __LINE__, fmt, ##__VA_ARGS__)
+__printf(5, 6) void __ext4_error_inode(struct inode *inode, const char *func, unsigned int line, ext4_fsblk_t block, const char *fmt, ...);
+__printf(4, 5) void __ext4_error(struct super_block *sb, const char *func, unsigned int line, const char *fmt, ...);
+__printf(3, 4) void __ext4_warning_inode(struct inode *inode, const char *func, const char *fmt, ...);
+#define ext4_warning_inode(inode, fmt, ...) __ext4_warning_inode(inode, __func__, fmt, ##__VA_ARGS__)
+#define EXT4_ERROR_INODE(inode, fmt, ...) __ext4_error_inode(inode, __func__, __LINE__, 0, fmt, ##__VA_ARGS__)
+#define EXT4_ERROR_INODE_BLOCK(inode, block, fmt, ...) __ext4_error_inode(inode, __func__, __LINE__, block, fmt, ##__VA_ARGS__)
+#define ext4_error(sb, fmt, ...)	__ext4_error(sb, __func__, __LINE__, fmt, ##__VA_ARGS__)
 struct ext4_group_desc *ext4_get_group_desc(struct super_block *sb, unsigned int group);
 /* ext4_jbd2.c */
 handle_t *__ext4_journal_start_sb(struct inode *inode, struct super_block *sb, unsigned int line, int type, int blocks, int rsv_blocks, int revoke_creds);
@@ -175,6 +185,9 @@ void ext4_set_aops(struct inode *inode);
 int ext4_ext_map_blocks(handle_t *handle, struct inode *inode, struct ext4_map_blocks *map, int flags);
 void ext4_ext_tree_init(handle_t *handle, struct inode *inode);
 int ext4_ext_truncate(handle_t *handle, struct inode *inode);
+int ext4_ext_check_inode(struct inode *inode);
+/* block_validity.c */
+bool ext4_inode_block_valid(struct inode *inode, ext4_fsblk_t start, unsigned int count);
 /* mballoc.c */
 ext4_fsblk_t ext4_mb_new_blocks(handle_t *handle, struct ext4_allocation_request *ar, int flags, int *errp);
 void ext4_free_blocks(handle_t *handle, struct inode *inode, ext4_fsblk_t block, unsigned long count, int flags);

@@ -22,15 +22,69 @@ void ext4_ext_tree_init(handle_t *handle, struct inode *inode)
 	EXT4_I(inode)->i_flags |= EXT4_EXTENTS_FL;
 }
 
-static noinline int __ext4_ext_check(struct inode *inode, struct ext4_extent_header *eh, int depth)
+static unsigned int ext4_ext_max_entries(struct inode *inode, struct ext4_extent_header *eh)
 {
-	if (eh->eh_magic == EXT4_EXT_MAGIC && eh->eh_depth == depth && eh->eh_entries <= eh->eh_max &&
-	    eh->eh_max <= EXT4_EXT_BLOCK_MAX && depth <= EXT4_MAX_EXTENT_DEPTH)
+	return eh == ext_inode_hdr(inode) ? 4 : EXT4_EXT_BLOCK_MAX;
+}
+
+/* Entries in order, none of them over another, of blocks that a file may have. */
+static noinline bool ext4_valid_extent_entries(struct inode *inode, struct ext4_extent_header *eh, int depth)
+{
+	u64 next = 0;
+
+	for (unsigned int i = 0; i < eh->eh_entries; i++) {
+		struct ext4_extent *ex = EXT_FIRST_EXTENT(eh) + i;
+		unsigned int len = depth ? 1 : ext4_ext_get_actual_len(ex);
+		ext4_fsblk_t block = depth ? ext4_idx_pblock(EXT_FIRST_INDEX(eh) + i) : ext4_ext_pblock(ex);
+
+		/* the first word of both is the block where it begins */
+		if (ex->ee_block < next || !len || (u64)ex->ee_block + len > 1ull << 32 || !ext4_inode_block_valid(inode, block, len))
+			return false;
+		next = (u64)ex->ee_block + len;
+	}
+	return true;
+}
+
+/* What is wrong with a node; what the code relies on so as not to leave it. NULL: nothing. */
+static const char *ext4_ext_bad_header(struct inode *inode, struct ext4_extent_header *eh, int depth)
+{
+	if (unlikely(eh->eh_magic != EXT4_EXT_MAGIC))
+		return "invalid magic";
+	if (unlikely(eh->eh_depth != depth))
+		return "unexpected eh_depth";
+	if (unlikely(!eh->eh_max))
+		return "invalid eh_max";
+	if (unlikely(eh->eh_max > ext4_ext_max_entries(inode, eh)))
+		return "too large eh_max";
+	if (unlikely(eh->eh_entries > eh->eh_max))
+		return "invalid eh_entries";
+	if (unlikely(!eh->eh_entries && depth))
+		return "eh_entries is 0 but eh_depth is > 0";
+	if (unlikely(depth > EXT4_MAX_EXTENT_DEPTH))
+		return "too large eh_depth";
+	return NULL;
+}
+
+/* All of a node, or (@entries: false) only its header. */
+static noinline int __ext4_ext_check(struct inode *inode, struct ext4_extent_header *eh, int depth, ext4_fsblk_t pblk, bool entries)
+{
+	const char *error = ext4_ext_bad_header(inode, eh, depth);
+
+	if (!error && entries && !ext4_valid_extent_entries(inode, eh, depth))
+		error = "invalid extent entries";
+	if (likely(!error))
 		return 0;
-	EXT4_ERROR_INODE(inode, "pblk 0 bad header/extent: invalid %s - magic %x, entries %u, max %u(%u), depth %u(%u)",
-			 eh->eh_magic != EXT4_EXT_MAGIC ? "magic" : "eh_entries", eh->eh_magic, eh->eh_entries, eh->eh_max,
-			 (unsigned int)EXT4_EXT_BLOCK_MAX, eh->eh_depth, depth);
+	EXT4_ERROR_INODE(inode, "pblk %llu bad header/extent: %s - magic %x, entries %u, max %u(%u), depth %u(%u)", (unsigned long long)pblk,
+			 error, eh->eh_magic, eh->eh_entries, eh->eh_max, ext4_ext_max_entries(inode, eh), eh->eh_depth, depth);
 	return -EFSCORRUPTED;
+}
+
+/* Of an inode that has been read. */
+int ext4_ext_check_inode(struct inode *inode)
+{
+	struct ext4_extent_header *eh = ext_inode_hdr(inode);
+
+	return __ext4_ext_check(inode, eh, eh->eh_depth, 0, true);
 }
 
 static noinline void ext4_ext_drop_refs(struct ext4_ext_path *path)
@@ -79,10 +133,11 @@ static noinline struct buffer_head *__read_extent_tree_block(struct inode *inode
 
 	if (!bh)
 		return ERR_PTR(-EIO);
-	if (__ext4_ext_check(inode, (struct ext4_extent_header *)bh->b_data, depth)) {
+	if (__ext4_ext_check(inode, (struct ext4_extent_header *)bh->b_data, depth, pblk, !buffer_verified(bh))) {
 		brelse(bh);
 		return ERR_PTR(-EFSCORRUPTED);
 	}
+	set_buffer_verified(bh);
 	return bh;
 }
 
@@ -90,7 +145,7 @@ static noinline struct buffer_head *__read_extent_tree_block(struct inode *inode
 static noinline int ext4_find_extent(struct inode *inode, ext4_lblk_t block, struct ext4_ext_path *path)
 {
 	struct ext4_extent_header *eh = ext_inode_hdr(inode);
-	int depth = eh->eh_depth, i, err = __ext4_ext_check(inode, eh, depth);
+	int depth = eh->eh_depth, i, err = __ext4_ext_check(inode, eh, depth, 0, false);
 
 	memset(path, 0, (EXT4_MAX_EXTENT_DEPTH + 1) * sizeof(*path));
 	if (err)
@@ -177,13 +232,18 @@ static noinline int ext4_ext_split(handle_t *handle, struct inode *inode, struct
 	struct ext4_extent_header *eh = path[at].p_hdr, *neh, *up = path[at - 1].p_hdr;
 	struct ext4_extent_idx *ix = path[at - 1].p_idx + 1;
 	struct ext4_extent *ents = EXT_FIRST_EXTENT(eh);
-	unsigned int keep = block > ents[eh->eh_entries - 1].ee_block ? eh->eh_entries : eh->eh_entries / 2;
+	unsigned int had = eh->eh_entries, keep = block > ents[had - 1].ee_block ? had : had / 2;
 	struct buffer_head *bh;
 	int err = 0;
 
 	bh = ext4_ext_new_block(handle, inode, path[at].p_bh->b_blocknr, &err);
 	if (!bh)
 		return err;
+	if (unlikely(eh->eh_entries != had || up->eh_entries >= up->eh_max || ix > EXT_LAST_INDEX(up) + 1)) {
+		EXT4_ERROR_INODE(inode, "p_hdr->eh_entries %d: a block of the tree was free", eh->eh_entries);
+		brelse(bh);
+		return -EFSCORRUPTED;	/* the bitmap was wrong: the new block is one of the path's */
+	}
 	neh = (struct ext4_extent_header *)bh->b_data;
 	*neh = (struct ext4_extent_header){ .eh_magic = EXT4_EXT_MAGIC, .eh_max = EXT4_EXT_BLOCK_MAX, .eh_depth = eh->eh_depth,
 					    .eh_entries = eh->eh_entries - keep };
@@ -223,7 +283,7 @@ static noinline int ext4_ext_create_new_leaf(handle_t *handle, struct inode *ino
 /* Two neighbours in the file that are neighbours on disk. */
 static bool ext4_can_extents_be_merged(struct ext4_extent *a, struct ext4_extent *b)
 {
-	return a->ee_block + a->ee_len == b->ee_block && ext4_ext_pblock(a) + a->ee_len == ext4_ext_pblock(b) &&
+	return a->ee_len <= EXT_INIT_MAX_LEN && a->ee_block + a->ee_len == b->ee_block && ext4_ext_pblock(a) + a->ee_len == ext4_ext_pblock(b) &&
 	       a->ee_len + b->ee_len <= EXT_INIT_MAX_LEN;
 }
 
@@ -304,6 +364,7 @@ noinline int ext4_ext_map_blocks(handle_t *handle, struct inode *inode, struct e
 {
 	struct ext4_ext_path path[EXT4_MAX_EXTENT_DEPTH + 1];
 	struct ext4_extent *ex;
+	unsigned int len;
 	int depth, ret;
 
 	trace_ext4_ext_map_blocks_enter(inode, map->m_lblk, map->m_len, flags);
@@ -312,9 +373,14 @@ noinline int ext4_ext_map_blocks(handle_t *handle, struct inode *inode, struct e
 		goto out;
 	depth = ext_inode_hdr(inode)->eh_depth;
 	ex = path[depth].p_ext;
-	if (ex && map->m_lblk < ex->ee_block + ex->ee_len) {
+	len = ex ? ext4_ext_get_actual_len(ex) : 0;
+	if (ex && map->m_lblk - ex->ee_block < len) {
+		map->m_len = min(map->m_len, ex->ee_block + len - map->m_lblk);
+		if (unlikely(ex->ee_len > EXT_INIT_MAX_LEN)) {	/* reads as a hole */
+			ret = flags & EXT4_GET_BLOCKS_CREATE ? -EOPNOTSUPP : 0;
+			goto out;
+		}
 		map->m_pblk = ext4_ext_pblock(ex) + (map->m_lblk - ex->ee_block);
-		map->m_len = min(map->m_len, ex->ee_block + ex->ee_len - map->m_lblk);
 		map->m_flags |= EXT4_MAP_MAPPED;
 		ret = map->m_len;
 		goto out;
@@ -336,11 +402,11 @@ static int get_default_free_blocks_flags(struct inode *inode)
 
 static noinline void ext4_remove_blocks(handle_t *handle, struct inode *inode, struct ext4_extent *ex, ext4_lblk_t from)
 {
-	unsigned int n = ex->ee_block + ex->ee_len - from;
+	unsigned int n = ex->ee_block + ext4_ext_get_actual_len(ex) - from;
 
 	ext4_free_blocks(handle, inode, ext4_ext_pblock(ex) + (from - ex->ee_block), n, get_default_free_blocks_flags(inode));
 	inode->i_blocks -= (u64)n << (EXT4_BLOCK_BITS - 9);
-	ex->ee_len -= n;
+	ex->ee_len = from == ex->ee_block ? 0 : ex->ee_len - n;
 }
 
 static noinline void ext4_ext_rm_leaf(handle_t *handle, struct inode *inode, struct ext4_extent_header *eh, ext4_lblk_t start)
@@ -348,7 +414,7 @@ static noinline void ext4_ext_rm_leaf(handle_t *handle, struct inode *inode, str
 	while (eh->eh_entries) {
 		struct ext4_extent *ex = EXT_LAST_EXTENT(eh);
 
-		if (ex->ee_block + ex->ee_len <= start)
+		if ((u64)ex->ee_block + ext4_ext_get_actual_len(ex) <= start)
 			break;
 		ext4_remove_blocks(handle, inode, ex, max(start, ex->ee_block));
 		if (ex->ee_len)
@@ -396,7 +462,7 @@ static int ext4_ext_rm_level(handle_t *handle, struct inode *inode, struct ext4_
 static noinline int ext4_ext_remove_space(handle_t *handle, struct inode *inode, ext4_lblk_t start)
 {
 	struct ext4_extent_header *eh = ext_inode_hdr(inode);
-	int err = __ext4_ext_check(inode, eh, eh->eh_depth);
+	int err = __ext4_ext_check(inode, eh, eh->eh_depth, 0, false);
 
 	err = err ?: ext4_ext_rm_level(handle, inode, eh, start);
 	if (!eh->eh_entries)

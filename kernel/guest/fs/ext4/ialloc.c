@@ -10,11 +10,11 @@ static struct buffer_head *ext4_read_inode_bitmap(struct super_block *sb, unsign
 /* s_lock held: a free inode of the group, taken; -1: none. */
 static noinline int find_inode_bit(struct super_block *sb, unsigned int group, struct buffer_head *bh)
 {
-	struct ext4_super_block *es = EXT4_SB(sb)->s_es;
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
 	unsigned long *map = (unsigned long *)bh->b_data;
-	unsigned int bit = find_next_zero_bit(map, es->s_inodes_per_group, group ? 0 : es->s_first_ino - 1);
+	unsigned int bit = find_next_zero_bit(map, sbi->s_inodes_per_group, group ? 0 : sbi->s_first_ino - 1);
 
-	if (bit >= es->s_inodes_per_group)
+	if (bit >= sbi->s_inodes_per_group)
 		return -1;
 	__set_bit(bit, map);
 	return bit;
@@ -43,14 +43,14 @@ static noinline unsigned long ext4_take_inode(handle_t *handle, struct super_blo
 		ext4_handle_dirty_metadata(handle, NULL, sbi->s_gdb);
 	}
 	brelse(bh);
-	return bit < 0 ? 0 : (unsigned long)group * sbi->s_es->s_inodes_per_group + bit + 1;
+	return bit < 0 ? 0 : (unsigned long)group * sbi->s_inodes_per_group + bit + 1;
 }
 
 noinline struct inode *__ext4_new_inode(handle_t *handle, struct inode *dir, umode_t mode, const struct qstr *qstr)
 {
 	struct super_block *sb = dir->i_sb;
 	struct ext4_sb_info *sbi = EXT4_SB(sb);
-	unsigned int first = (dir->i_ino - 1) / sbi->s_es->s_inodes_per_group, i;
+	unsigned int first = (dir->i_ino - 1) / sbi->s_inodes_per_group, i;
 	struct inode *inode;
 	unsigned long ino = 0;
 
@@ -69,8 +69,14 @@ noinline struct inode *__ext4_new_inode(handle_t *handle, struct inode *dir, umo
 	}
 	inode->i_ino = ino;
 	inode->i_blocks = 0;
+	if (insert_inode_locked(inode) < 0) {	/* the bitmap is wrong */
+		ext4_error(sb, "failed to insert inode %lu: doubly allocated?", ino);
+		inode->i_nlink = 0;
+		make_bad_inode(inode);
+		iput(inode);
+		return ERR_PTR(-EIO);
+	}
 	inode->i_atime = inode->i_mtime = inode->i_ctime = current_time(inode);
-	insert_inode_hash(inode);
 	ext4_ext_tree_init(handle, inode);
 	ext4_mark_inode_dirty(handle, inode);
 	trace_ext4_allocate_inode(inode, dir, mode);
@@ -81,7 +87,7 @@ noinline void ext4_free_inode(handle_t *handle, struct inode *inode)
 {
 	struct super_block *sb = inode->i_sb;
 	struct ext4_sb_info *sbi = EXT4_SB(sb);
-	unsigned int per = sbi->s_es->s_inodes_per_group, group = (inode->i_ino - 1) / per, bit = (inode->i_ino - 1) % per;
+	unsigned int per = sbi->s_inodes_per_group, group = (inode->i_ino - 1) / per, bit = (inode->i_ino - 1) % per;
 	struct ext4_group_desc *gdp = ext4_get_group_desc(sb, group);
 	struct buffer_head *bh = ext4_read_inode_bitmap(sb, group);
 	bool was;

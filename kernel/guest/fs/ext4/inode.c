@@ -12,12 +12,12 @@ static noinline int __ext4_get_inode_loc(struct super_block *sb, unsigned long i
 	struct ext4_group_desc *gdp;
 	unsigned int index;
 
-	if (ino < EXT4_ROOT_INO || ino > sbi->s_es->s_inodes_count)
+	if (ino < EXT4_ROOT_INO || ino > sbi->s_inodes_count)
 		return -EFSCORRUPTED;
-	gdp = ext4_get_group_desc(sb, (ino - 1) / sbi->s_es->s_inodes_per_group);
+	gdp = ext4_get_group_desc(sb, (ino - 1) / sbi->s_inodes_per_group);
 	if (!gdp)
 		return -EIO;
-	index = (ino - 1) % sbi->s_es->s_inodes_per_group;
+	index = (ino - 1) % sbi->s_inodes_per_group;
 	iloc->offset = index * EXT4_INODE_SIZE % EXT4_BLOCK_SIZE;
 	iloc->bh = sb_bread(sb, gdp->bg_inode_table + index * EXT4_INODE_SIZE / EXT4_BLOCK_SIZE);
 	return iloc->bh ? 0 : -EIO;
@@ -51,7 +51,8 @@ static int ext4_read_symlink(struct inode *inode)
 		if (IS_ERR_OR_NULL(bh))
 			return bh ? PTR_ERR(bh) : -EFSCORRUPTED;
 		text = bh->b_data;
-	}
+	} else if (inode->i_size >= sizeof(EXT4_I(inode)->i_data))
+		return -EFSCORRUPTED;
 	link = kmalloc(inode->i_size + 1, GFP_KERNEL);
 	if (link) {
 		memcpy(link, text, inode->i_size);
@@ -76,14 +77,39 @@ static int ext4_set_ops(struct inode *inode, struct ext4_inode *raw)
 		return 0;
 	case S_IFLNK:
 		inode->i_op = &ext4_symlink_inode_operations;
-		return inode->i_size < EXT4_BLOCK_SIZE ? ext4_read_symlink(inode) : -EFSCORRUPTED;
+		return (u64)inode->i_size < EXT4_BLOCK_SIZE ? ext4_read_symlink(inode) : -EFSCORRUPTED;
 	case S_IFCHR: case S_IFBLK: case S_IFIFO: case S_IFSOCK:
 		inode->i_op = &ext4_special_inode_operations;
 		init_special_inode(inode, inode->i_mode, raw->i_block[0] ? MKDEV(raw->i_block[0] >> 8 & 0xff, raw->i_block[0] & 0xff) :
 				   MKDEV((raw->i_block[1] & 0xfff00) >> 8, (raw->i_block[1] & 0xff) | (raw->i_block[1] >> 12 & 0xfff00)));
 		return 0;
 	}
+	EXT4_ERROR_INODE(inode, "iget: bogus i_mode (%o)", inode->i_mode);
 	return -EFSCORRUPTED;
+}
+
+/* Sizes and blocks that can be. A directory has all its blocks: each lookup goes through them. */
+static int ext4_check_inode(struct inode *inode)
+{
+	u64 blocks = (u64)EXT4_SB(inode->i_sb)->s_blocks_count << (EXT4_BLOCK_BITS - 9);
+	bool extents = S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode);
+
+	if (!inode->i_nlink) {
+		if (inode->i_ino == EXT4_ROOT_INO) {
+			EXT4_ERROR_INODE(inode, "iget: root inode unallocated");
+			return -EFSCORRUPTED;
+		}
+		return -ESTALE;
+	}
+	if (inode->i_size < 0 || (S_ISDIR(inode->i_mode) && (inode->i_blocks > blocks || inode->i_size > (loff_t)inode->i_blocks << 9))) {
+		EXT4_ERROR_INODE(inode, "iget: bad i_size value: %lld", (long long)inode->i_size);
+		return -EFSCORRUPTED;
+	}
+	if (extents && !(EXT4_I(inode)->i_flags & EXT4_EXTENTS_FL)) {	/* block maps of ext2 and ext3 */
+		EXT4_ERROR_INODE(inode, "iget: no extents");
+		return -EFSCORRUPTED;
+	}
+	return extents || (S_ISLNK(inode->i_mode) && inode->i_blocks) ? ext4_ext_check_inode(inode) : 0;
 }
 
 static int ext4_fill_inode(struct inode *inode, struct ext4_inode *raw)
@@ -102,11 +128,7 @@ static int ext4_fill_inode(struct inode *inode, struct ext4_inode *raw)
 	ei->i_disksize = inode->i_size;
 	ei->i_flags = raw->i_flags;
 	memcpy(ei->i_data, raw->i_block, sizeof(ei->i_data));
-	if (!inode->i_nlink && !inode->i_mode)
-		return -ESTALE;
-	if ((S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode)) && !(ei->i_flags & EXT4_EXTENTS_FL))
-		return -EFSCORRUPTED;		/* block maps of ext2 and ext3 */
-	return ext4_set_ops(inode, raw);
+	return ext4_check_inode(inode) ?: ext4_set_ops(inode, raw);
 }
 
 noinline struct inode *__ext4_iget(struct super_block *sb, unsigned long ino, int flags, const char *function, unsigned int line)
@@ -115,6 +137,10 @@ noinline struct inode *__ext4_iget(struct super_block *sb, unsigned long ino, in
 	struct inode *inode;
 	int ret;
 
+	if ((ino < EXT4_SB(sb)->s_first_ino && ino != EXT4_ROOT_INO) || ino > EXT4_SB(sb)->s_inodes_count) {
+		__ext4_error(sb, function, line, "inode #%lu: comm %s: iget: illegal inode #", ino, current->comm);
+		return ERR_PTR(-EFSCORRUPTED);
+	}
 	inode = iget_locked(sb, ino);
 	if (!inode)
 		return ERR_PTR(-ENOMEM);

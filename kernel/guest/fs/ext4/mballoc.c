@@ -8,17 +8,47 @@
 
 static unsigned int blocks_in_group(struct super_block *sb, unsigned int group)
 {
-	struct ext4_super_block *es = EXT4_SB(sb)->s_es;
-	u32 first = group * es->s_blocks_per_group;
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+	u32 first = group * sbi->s_blocks_per_group;
 
-	return min(es->s_blocks_per_group, es->s_blocks_count - first);
+	return min(sbi->s_blocks_per_group, sbi->s_blocks_count - first);
+}
+
+/* Looks once whether a bitmap holds the group's own blocks, which no file must get. */
+static noinline int ext4_validate_block_bitmap(struct super_block *sb, struct ext4_group_desc *desc, unsigned int group, struct buffer_head *bh)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+	unsigned int n = sbi->s_inodes_per_group * EXT4_INODE_SIZE / EXT4_BLOCK_SIZE, i;
+	u32 first = group * sbi->s_blocks_per_group, bad = 0;
+	unsigned long *map = (unsigned long *)bh->b_data;
+
+	if (buffer_verified(bh))
+		return 0;
+	if (desc->bg_block_bitmap - first >= sbi->s_blocks_per_group || !test_bit(desc->bg_block_bitmap - first, map))
+		bad = desc->bg_block_bitmap;
+	else if (desc->bg_inode_bitmap - first >= sbi->s_blocks_per_group || !test_bit(desc->bg_inode_bitmap - first, map))
+		bad = desc->bg_inode_bitmap;
+	for (i = 0; i < n && !bad; i++)
+		if (desc->bg_inode_table + i - first >= sbi->s_blocks_per_group || !test_bit(desc->bg_inode_table + i - first, map))
+			bad = desc->bg_inode_table;
+	if (bad) {
+		ext4_error(sb, "bg %u: block %u: invalid block bitmap", group, bad);
+		return -EFSCORRUPTED;
+	}
+	set_buffer_verified(bh);
+	return 0;
 }
 
 static noinline struct buffer_head *ext4_read_block_bitmap(struct super_block *sb, unsigned int group)
 {
 	struct ext4_group_desc *gdp = ext4_get_group_desc(sb, group);
+	struct buffer_head *bh = gdp ? sb_bread(sb, gdp->bg_block_bitmap) : NULL;
+	int err = bh ? ext4_validate_block_bitmap(sb, gdp, group, bh) : -EIO;
 
-	return gdp ? sb_bread(sb, gdp->bg_block_bitmap) : NULL;
+	if (!err)
+		return bh;
+	brelse(bh);
+	return ERR_PTR(err);
 }
 
 /* s_lock held. */
@@ -61,10 +91,15 @@ static noinline unsigned int mb_find_extent(unsigned long *map, unsigned int fro
 	return n;
 }
 
-static noinline int ext4_mb_mark_diskspace_used(handle_t *handle, struct super_block *sb, struct buffer_head *bh, unsigned int group)
+static noinline int ext4_mb_mark_diskspace_used(handle_t *handle, struct super_block *sb, struct buffer_head *bh, unsigned int group,
+						ext4_fsblk_t block, unsigned int len)
 {
 	struct ext4_sb_info *sbi = EXT4_SB(sb);
 
+	if (unlikely(len && !ext4_inode_block_valid(d_inode(sb->s_root), block, len))) {
+		ext4_error(sb, "Allocating blocks %llu-%llu which overlap fs metadata", (unsigned long long)block, (unsigned long long)block + len);
+		return -EFSCORRUPTED;
+	}
 	ext4_handle_dirty_metadata(handle, NULL, bh);
 	return ext4_handle_dirty_metadata(handle, NULL, sbi->s_gdb);
 }
@@ -81,8 +116,8 @@ static noinline ext4_fsblk_t ext4_mb_scan_group(handle_t *handle, struct super_b
 	if (!gdp->bg_free_blocks_count)
 		return 0;
 	bh = ext4_read_block_bitmap(sb, group);
-	if (!bh) {
-		*err = -EIO;
+	if (IS_ERR(bh)) {
+		*err = PTR_ERR(bh);
 		return 0;
 	}
 	ext4_journal_get_write_access(handle, sb, bh);
@@ -93,17 +128,17 @@ static noinline ext4_fsblk_t ext4_mb_scan_group(handle_t *handle, struct super_b
 	sbi->s_es->s_free_blocks_count = sbi->s_freeclusters;
 	spin_unlock(&sbi->s_lock);
 	if (n)
-		*err = ext4_mb_mark_diskspace_used(handle, sb, bh, group);
+		*err = ext4_mb_mark_diskspace_used(handle, sb, bh, group, (ext4_fsblk_t)group * sbi->s_blocks_per_group + start, n);
 	brelse(bh);
 	*len = n;
-	return n ? (ext4_fsblk_t)group * sbi->s_es->s_blocks_per_group + start : 0;
+	return n ? (ext4_fsblk_t)group * sbi->s_blocks_per_group + start : 0;
 }
 
 static noinline ext4_fsblk_t ext4_mb_regular_allocator(handle_t *handle, struct ext4_allocation_request *ar, int *errp)
 {
 	struct super_block *sb = ar->inode->i_sb;
 	struct ext4_sb_info *sbi = EXT4_SB(sb);
-	unsigned int per = sbi->s_es->s_blocks_per_group, want = ar->len, first = ar->goal / per, i;
+	unsigned int per = sbi->s_blocks_per_group, want = ar->len, first = ar->goal / per, i;
 
 	for (i = 0; i <= sbi->s_groups_count && !*errp; i++) {
 		unsigned int len = want;
@@ -119,11 +154,11 @@ static noinline ext4_fsblk_t ext4_mb_regular_allocator(handle_t *handle, struct 
 
 static noinline void ext4_mb_normalize_request(struct ext4_allocation_request *ar)
 {
-	struct ext4_super_block *es = EXT4_SB(ar->inode->i_sb)->s_es;
+	struct ext4_sb_info *sbi = EXT4_SB(ar->inode->i_sb);
 
 	ar->len = min(ar->len, (unsigned int)EXT_INIT_MAX_LEN);
-	if (ar->goal >= es->s_blocks_count || !ar->goal)	/* near its inode's table */
-		ar->goal = (ext4_fsblk_t)((ar->inode->i_ino - 1) / es->s_inodes_per_group) * es->s_blocks_per_group;
+	if (ar->goal >= sbi->s_blocks_count || !ar->goal)	/* near its inode's table */
+		ar->goal = (ext4_fsblk_t)((ar->inode->i_ino - 1) / sbi->s_inodes_per_group) * sbi->s_blocks_per_group;
 }
 
 noinline ext4_fsblk_t ext4_mb_new_blocks(handle_t *handle, struct ext4_allocation_request *ar, int flags, int *errp)
@@ -159,8 +194,12 @@ noinline void ext4_free_blocks(handle_t *handle, struct inode *inode, ext4_fsblk
 {
 	struct super_block *sb = inode->i_sb;
 	struct ext4_sb_info *sbi = EXT4_SB(sb);
-	unsigned int per = sbi->s_es->s_blocks_per_group;
+	unsigned int per = sbi->s_blocks_per_group;
 
+	if (unlikely(!ext4_inode_block_valid(inode, block, count))) {
+		ext4_error(sb, "Freeing blocks not in datazone - block = %llu, count = %lu", (unsigned long long)block, count);
+		return;
+	}
 	trace_ext4_free_blocks(inode, block, count, flags);
 	for (unsigned long i = 0; flags & EXT4_FREE_BLOCKS_FORGET && i < count; i++) {
 		struct buffer_head *bh = __find_get_block(sb->s_bdev, block + i, EXT4_BLOCK_SIZE);
@@ -172,7 +211,7 @@ noinline void ext4_free_blocks(handle_t *handle, struct inode *inode, ext4_fsblk
 		unsigned int group = block / per, bit = block % per, n = min(count, (unsigned long)per - bit), i, freed = 0;
 		struct buffer_head *bh = ext4_read_block_bitmap(sb, group);
 
-		if (!bh)
+		if (IS_ERR(bh))
 			return;
 		ext4_journal_get_write_access(handle, sb, bh);
 		spin_lock(&sbi->s_lock);
@@ -187,7 +226,7 @@ noinline void ext4_free_blocks(handle_t *handle, struct inode *inode, ext4_fsblk
 		spin_unlock(&sbi->s_lock);
 		if (freed != n)
 			EXT4_ERROR_INODE(inode, "bit already cleared for block %llu", (unsigned long long)block);
-		ext4_mb_mark_diskspace_used(handle, sb, bh, group);
+		ext4_mb_mark_diskspace_used(handle, sb, bh, group, 0, 0);
 		brelse(bh);
 		block += n;
 		count -= n;

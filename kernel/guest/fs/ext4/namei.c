@@ -30,12 +30,12 @@ static noinline int ext4_search_dir(struct buffer_head *bh, struct inode *dir, c
 	for (at = 0; at < EXT4_BLOCK_SIZE;) {
 		struct ext4_dir_entry_2 *de = (void *)(bh->b_data + at);
 
-		if (ext4_match(name, de)) {
-			*res = de;
-			return ext4_check_dir_entry(dir, de, bh, at) ? -1 : 1;
-		}
 		if (ext4_check_dir_entry(dir, de, bh, at))
 			return -1;
+		if (ext4_match(name, de)) {
+			*res = de;
+			return 1;
+		}
 		at += de->rec_len;
 	}
 	return 0;
@@ -44,7 +44,7 @@ static noinline int ext4_search_dir(struct buffer_head *bh, struct inode *dir, c
 /* The block that has the name, with a reference; NULL: it is in none. */
 static noinline struct buffer_head *__ext4_find_entry(struct inode *dir, const struct qstr *name, struct ext4_dir_entry_2 **res)
 {
-	ext4_lblk_t nblocks = dir->i_size >> EXT4_BLOCK_BITS, block;
+	ext4_lblk_t nblocks = ext4_dir_blocks(dir), block;
 
 	if (name->len > EXT4_NAME_LEN)
 		return NULL;
@@ -91,13 +91,12 @@ static noinline struct dentry *ext4_lookup(struct inode *dir, struct dentry *den
 			return ERR_PTR(-EFSCORRUPTED);
 		}
 		inode = ext4_iget(dir->i_sb, ino, 0);
-		if (inode == ERR_PTR(-ESTALE))
+		if (inode == ERR_PTR(-ESTALE)) {
+			EXT4_ERROR_INODE(dir, "deleted inode referenced: %u", ino);
 			return ERR_PTR(-EFSCORRUPTED);
-		if (IS_ERR(inode))
-			return ERR_CAST(inode);
+		}
 	}
-	d_add(dentry, inode);
-	return NULL;
+	return d_splice_alias(inode, dentry);
 }
 
 /* ---- adding ---- */
@@ -156,7 +155,7 @@ static noinline struct buffer_head *ext4_append(handle_t *handle, struct inode *
 static noinline int ext4_add_entry(handle_t *handle, struct dentry *dentry, struct inode *inode)
 {
 	struct inode *dir = d_inode(dentry->d_parent);
-	ext4_lblk_t block, blocks = dir->i_size >> EXT4_BLOCK_BITS;
+	ext4_lblk_t block, blocks = ext4_dir_blocks(dir);
 	struct buffer_head *bh;
 	int ret;
 
@@ -218,11 +217,12 @@ static noinline int ext4_add_nondir(handle_t *handle, struct dentry *dentry, str
 
 	if (!err) {
 		ext4_mark_inode_dirty(handle, inode);
-		d_instantiate(dentry, inode);
+		d_instantiate_new(dentry, inode);
 		return 0;
 	}
 	drop_nlink(inode);
 	ext4_mark_inode_dirty(handle, inode);
+	unlock_new_inode(inode);
 	iput(inode);
 	return err;
 }
@@ -318,12 +318,13 @@ static noinline int ext4_mkdir(struct user_namespace *ns, struct inode *dir, str
 	if (err) {
 		clear_nlink(inode);
 		ext4_mark_inode_dirty(handle, inode);
+		unlock_new_inode(inode);
 		iput(inode);
 		goto stop;
 	}
 	inc_nlink(dir);
 	ext4_mark_inode_dirty(handle, dir);
-	d_instantiate(dentry, inode);
+	d_instantiate_new(dentry, inode);
 stop:
 	ext4_journal_stop(handle);
 	return err;
@@ -354,6 +355,7 @@ static noinline int ext4_symlink(struct user_namespace *ns, struct inode *dir, s
 		err = IS_ERR_OR_NULL(bh) ? bh ? PTR_ERR(bh) : -EIO : 0;
 		if (err) {
 			drop_nlink(inode);
+			unlock_new_inode(inode);
 			iput(inode);
 			goto stop;
 		}
@@ -385,12 +387,26 @@ static noinline int ext4_link(struct dentry *old_dentry, struct inode *dir, stru
 	inode->i_ctime = current_time(inode);
 	inc_nlink(inode);
 	ihold(inode);
-	err = ext4_add_nondir(handle, dentry, inode);	/* takes back link and reference when it fails */
+	err = ext4_add_entry(handle, dentry, inode);
+	if (!err) {
+		ext4_mark_inode_dirty(handle, inode);
+		d_instantiate(dentry, inode);
+	} else {
+		drop_nlink(inode);
+		iput(inode);
+	}
 	ext4_journal_stop(handle);
 	return err;
 }
 
 /* ---- unlink, rmdir ---- */
+/* A directory that says it has fewer links than it can keeps what it has. */
+static void ext4_dec_count(struct inode *inode)
+{
+	if (!S_ISDIR(inode->i_mode) || inode->i_nlink > 2)
+		drop_nlink(inode);
+}
+
 static noinline int __ext4_unlink(struct inode *dir, const struct qstr *d_name, struct inode *inode)
 {
 	struct ext4_dir_entry_2 *de;
@@ -411,7 +427,10 @@ static noinline int __ext4_unlink(struct inode *dir, const struct qstr *d_name, 
 	if (!retval) {
 		dir->i_ctime = dir->i_mtime = inode->i_ctime = current_time(dir);
 		ext4_mark_inode_dirty(handle, dir);
-		drop_nlink(inode);
+		if (inode->i_nlink == 0)
+			ext4_warning_inode(inode, "Deleting file '%.*s' with no links", d_name->len, d_name->name);
+		else
+			drop_nlink(inode);
 		ext4_mark_inode_dirty(handle, inode);
 	}
 	ext4_journal_stop(handle);
@@ -434,7 +453,7 @@ static noinline bool ext4_empty_dir(struct inode *inode)
 {
 	ext4_lblk_t block;
 
-	for (block = 0; block < inode->i_size >> EXT4_BLOCK_BITS; block++) {
+	for (block = 0; block < ext4_dir_blocks(inode); block++) {
 		struct buffer_head *bh = ext4_bread(NULL, inode, block, 0);
 		unsigned int at;
 
@@ -465,9 +484,11 @@ static noinline int ext4_rmdir(struct inode *dir, struct dentry *dentry)
 	err = __ext4_unlink(dir, &dentry->d_name, inode);
 	if (err)
 		return err;
+	if (inode->i_nlink > 1)		/* __ext4_unlink has taken one */
+		ext4_warning_inode(inode, "empty directory '%.*s' has too many links (%u)", dentry->d_name.len, dentry->d_name.name, inode->i_nlink);
 	clear_nlink(inode);
 	__mark_inode_dirty(inode, I_DIRTY_SYNC);
-	drop_nlink(dir);
+	ext4_dec_count(dir);
 	__mark_inode_dirty(dir, I_DIRTY_SYNC);
 	return 0;
 }
@@ -488,16 +509,47 @@ static noinline int ext4_setent(handle_t *handle, struct inode *dir, struct dent
 	return err;
 }
 
-/* A directory's ".." is its second entry. */
-static noinline int ext4_rename_dir_finish(handle_t *handle, struct inode *inode, struct inode *new_dir)
+/* A directory's ".." is its second entry: the block, and the entry in it. */
+static noinline struct buffer_head *ext4_get_first_dir_block(handle_t *handle, struct inode *inode, struct ext4_dir_entry_2 **parent_de)
 {
 	struct buffer_head *bh = ext4_bread(handle, inode, 0, 0);
 	struct ext4_dir_entry_2 *de;
 
 	if (IS_ERR_OR_NULL(bh))
-		return bh ? PTR_ERR(bh) : -EFSCORRUPTED;
+		return bh ?: ERR_PTR(-EFSCORRUPTED);
 	de = (void *)bh->b_data;
-	de = (void *)de + de->rec_len;
+	if (ext4_check_dir_entry(inode, de, bh, 0) || de->name_len != 1 || de->name[0] != '.' || de->rec_len == EXT4_BLOCK_SIZE) {
+		EXT4_ERROR_INODE(inode, "directory missing '.'");
+		brelse(bh);
+		return ERR_PTR(-EFSCORRUPTED);
+	}
+	*parent_de = (void *)de + de->rec_len;
+	if (ext4_check_dir_entry(inode, *parent_de, bh, de->rec_len) || (*parent_de)->name_len != 2 || memcmp((*parent_de)->name, "..", 2)) {
+		EXT4_ERROR_INODE(inode, "directory missing '..'");
+		brelse(bh);
+		return ERR_PTR(-EFSCORRUPTED);
+	}
+	return bh;
+}
+
+static noinline int ext4_rename_dir_prepare(handle_t *handle, struct inode *inode)
+{
+	struct ext4_dir_entry_2 *de;
+	struct buffer_head *bh = ext4_get_first_dir_block(handle, inode, &de);
+
+	if (IS_ERR(bh))
+		return PTR_ERR(bh);
+	brelse(bh);
+	return 0;
+}
+
+static noinline int ext4_rename_dir_finish(handle_t *handle, struct inode *inode, struct inode *new_dir)
+{
+	struct ext4_dir_entry_2 *de;
+	struct buffer_head *bh = ext4_get_first_dir_block(handle, inode, &de);
+
+	if (IS_ERR(bh))
+		return PTR_ERR(bh);
 	de->inode = new_dir->i_ino;
 	ext4_handle_dirty_metadata(handle, inode, bh);
 	brelse(bh);
@@ -522,8 +574,10 @@ static noinline int ext4_do_rename(handle_t *handle, struct inode *old_dir, stru
 {
 	struct inode *inode = d_inode(old_dentry), *victim = d_inode(new_dentry);
 	bool is_dir = S_ISDIR(inode->i_mode);
-	int err = victim ? ext4_setent(handle, new_dir, new_dentry, inode) : ext4_add_entry(handle, new_dentry, inode);
+	int err = is_dir && old_dir != new_dir ? ext4_rename_dir_prepare(handle, inode) : 0;
 
+	if (!err)
+		err = victim ? ext4_setent(handle, new_dir, new_dentry, inode) : ext4_add_entry(handle, new_dentry, inode);
 	err = err ?: ext4_rename_delete(handle, old_dir, old_dentry);
 	if (!err && is_dir && old_dir != new_dir)
 		err = ext4_rename_dir_finish(handle, inode, new_dir);
@@ -535,12 +589,12 @@ static noinline int ext4_do_rename(handle_t *handle, struct inode *old_dir, stru
 		victim->i_ctime = inode->i_ctime;
 		if (is_dir)
 			clear_nlink(victim);
-		else
+		else if (victim->i_nlink)
 			drop_nlink(victim);
 		ext4_mark_inode_dirty(handle, victim);
 	}
 	if (is_dir) {
-		drop_nlink(old_dir);
+		ext4_dec_count(old_dir);
 		if (!victim)
 			inc_nlink(new_dir);
 	}

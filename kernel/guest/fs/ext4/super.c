@@ -16,8 +16,15 @@ noinline void __ext4_msg(struct super_block *sb, const char *prefix, const char 
 	printk("%sEXT4-fs (%s): %s\n", prefix, sb->s_id, text);
 }
 
-/* The file system goes on; its state on disk says that it needs a check. */
-noinline void __ext4_error_inode(struct inode *inode, const char *func, unsigned int line, const char *fmt, ...)
+/* errors=continue: the file system goes on; its state on disk says that it needs a check. */
+static noinline void ext4_handle_error(struct super_block *sb)
+{
+	EXT4_SB(sb)->s_es->s_state |= 2;	/* EXT4_ERROR_FS */
+	if (!(sb->s_flags & SB_RDONLY))
+		mark_buffer_dirty(EXT4_SB(sb)->s_sbh);
+}
+
+noinline void __ext4_error(struct super_block *sb, const char *func, unsigned int line, const char *fmt, ...)
 {
 	char text[160];
 	va_list args;
@@ -25,10 +32,35 @@ noinline void __ext4_error_inode(struct inode *inode, const char *func, unsigned
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	printk(KERN_CRIT "EXT4-fs error (device %s): %s:%u: inode #%lu: comm %s: %s\n", inode->i_sb->s_id, func, line, inode->i_ino,
+	printk(KERN_CRIT "EXT4-fs error (device %s): %s:%u: comm %s: %s\n", sb->s_id, func, line, current->comm, text);
+	ext4_handle_error(sb);
+}
+
+noinline void __ext4_error_inode(struct inode *inode, const char *func, unsigned int line, ext4_fsblk_t block, const char *fmt, ...)
+{
+	char text[160], where[32] = "";
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (block)
+		snprintf(where, sizeof(where), "block %llu: ", (unsigned long long)block);
+	printk(KERN_CRIT "EXT4-fs error (device %s): %s:%u: inode #%lu: %scomm %s: %s\n", inode->i_sb->s_id, func, line, inode->i_ino,
+	       where, current->comm, text);
+	ext4_handle_error(inode->i_sb);
+}
+
+noinline void __ext4_warning_inode(struct inode *inode, const char *func, const char *fmt, ...)
+{
+	char text[160];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	printk(KERN_WARNING "EXT4-fs warning (device %s): %s: inode #%lu: comm %s: %s\n", inode->i_sb->s_id, func, inode->i_ino,
 	       current->comm, text);
-	EXT4_SB(inode->i_sb)->s_es->s_state |= 2;	/* EXT4_ERROR_FS */
-	mark_buffer_dirty(EXT4_SB(inode->i_sb)->s_sbh);
 }
 
 noinline struct ext4_group_desc *ext4_get_group_desc(struct super_block *sb, unsigned int group)
@@ -107,16 +139,16 @@ static noinline int ext4_statfs(struct dentry *dentry, struct kstatfs *buf)
 {
 	struct ext4_sb_info *sbi = EXT4_SB(dentry->d_sb);
 	struct ext4_super_block *es = sbi->s_es;
-	u32 overhead = sbi->s_groups_count * (2 + es->s_inodes_per_group * EXT4_INODE_SIZE / EXT4_BLOCK_SIZE) + 2;
+	u32 overhead = sbi->s_groups_count * (2 + sbi->s_inodes_per_group * EXT4_INODE_SIZE / EXT4_BLOCK_SIZE) + 2;
 
 	buf->f_type = EXT4_SUPER_MAGIC;
 	buf->f_bsize = buf->f_frsize = EXT4_BLOCK_SIZE;
-	buf->f_blocks = es->s_blocks_count - overhead;
+	buf->f_blocks = sbi->s_blocks_count - overhead;
 	spin_lock(&sbi->s_lock);
 	buf->f_bfree = sbi->s_freeclusters - sbi->s_dirtyclusters;
 	spin_unlock(&sbi->s_lock);
 	buf->f_bavail = buf->f_bfree > es->s_r_blocks_count ? buf->f_bfree - es->s_r_blocks_count : 0;
-	buf->f_files = es->s_inodes_count;
+	buf->f_files = sbi->s_inodes_count;
 	buf->f_ffree = es->s_free_inodes_count;
 	return 0;
 }
@@ -152,17 +184,128 @@ static noinline int ext4_check_feature_compatibility(struct super_block *sb, str
 	return 0;
 }
 
-static noinline int ext4_check_geometry(struct super_block *sb, struct ext4_super_block *es)
+static noinline int ext4_inode_info_init(struct super_block *sb, struct ext4_super_block *es)
 {
-	if (es->s_log_block_size != 2 || es->s_inode_size != EXT4_INODE_SIZE || es->s_blocks_per_group != 8 * EXT4_BLOCK_SIZE) {
-		ext4_msg(sb, KERN_ERR, "unsupported blocksize or inode size: 4096 and 256 are needed");
+	if (es->s_first_ino < 11) {
+		ext4_msg(sb, KERN_ERR, "invalid first ino: %u", es->s_first_ino);
 		return -EINVAL;
 	}
+	if (es->s_inode_size != EXT4_INODE_SIZE) {
+		ext4_msg(sb, KERN_ERR, "unsupported inode size: %d", es->s_inode_size);
+		return -EINVAL;
+	}
+	if (es->s_log_block_size > 6) {
+		ext4_msg(sb, KERN_ERR, "Invalid log block size: %u", es->s_log_block_size);
+		return -EINVAL;
+	}
+	if (es->s_log_block_size != EXT4_BLOCK_BITS - 10) {	/* Linux has others */
+		ext4_msg(sb, KERN_ERR, "bad block size %lu", 1024ul << es->s_log_block_size);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static noinline int ext4_block_group_meta_init(struct super_block *sb, struct ext4_super_block *es)
+{
+	if (!es->s_blocks_per_group) {
+		ext4_msg(sb, KERN_ERR, "VFS: Can't find ext4 filesystem");
+		return -EINVAL;
+	}
+	if (es->s_inodes_per_group < EXT4_BLOCK_SIZE / EXT4_INODE_SIZE || es->s_inodes_per_group > EXT4_BLOCK_SIZE * 8) {
+		ext4_msg(sb, KERN_ERR, "invalid inodes per group: %u\n", es->s_inodes_per_group);
+		return -EINVAL;
+	}
+	if (es->s_blocks_per_group != EXT4_BLOCK_SIZE * 8) {	/* Linux takes fewer, too */
+		ext4_msg(sb, KERN_ERR, "#blocks per group too big: %u", es->s_blocks_per_group);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static noinline int ext4_check_geometry(struct super_block *sb, struct ext4_super_block *es)
+{
+	u32 groups = DIV_ROUND_UP((u64)es->s_blocks_count, es->s_blocks_per_group);
+
 	if (es->s_blocks_count > sb->s_bdev->bd_nr_sectors >> (EXT4_BLOCK_BITS - SECTOR_SHIFT)) {
 		ext4_msg(sb, KERN_WARNING, "bad geometry: block count %u exceeds size of device (%llu blocks)", es->s_blocks_count,
 			 (unsigned long long)sb->s_bdev->bd_nr_sectors >> (EXT4_BLOCK_BITS - SECTOR_SHIFT));
 		return -EINVAL;
 	}
+	if (es->s_first_data_block >= es->s_blocks_count || es->s_first_data_block) {	/* with such blocks it is 0 */
+		ext4_msg(sb, KERN_WARNING, "bad geometry: first data block %u is beyond end of filesystem (%u)", es->s_first_data_block,
+			 es->s_blocks_count);
+		return -EINVAL;
+	}
+	if ((u64)groups * es->s_inodes_per_group != es->s_inodes_count) {
+		ext4_msg(sb, KERN_ERR, "inodes count not valid: %u vs %llu", es->s_inodes_count, (unsigned long long)groups * es->s_inodes_per_group);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* One of a group's own blocks: in the group, behind the descriptors. */
+static bool ext4_check_descriptor(struct super_block *sb, const char *what, unsigned int group, u64 block, unsigned int n)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+	u64 first = (u64)group * sbi->s_blocks_per_group, end = min(first + sbi->s_blocks_per_group, (u64)sbi->s_blocks_count);
+
+	if (block <= 1) {
+		ext4_msg(sb, KERN_ERR, "ext4_check_descriptors: %s for group %u overlaps %s", what, group,
+			 block ? "block group descriptors" : "superblock");
+		return false;
+	}
+	if (block < first || block + n > end) {
+		ext4_msg(sb, KERN_ERR, "ext4_check_descriptors: %s for group %u not in group (block %llu)!", what, group, (unsigned long long)block);
+		return false;
+	}
+	return true;
+}
+
+static noinline bool ext4_check_descriptors(struct super_block *sb)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+	unsigned int table = sbi->s_inodes_per_group * EXT4_INODE_SIZE / EXT4_BLOCK_SIZE;
+
+	for (unsigned int i = 0; i < sbi->s_groups_count; i++) {
+		struct ext4_group_desc *gdp = ext4_get_group_desc(sb, i);
+
+		if (!ext4_check_descriptor(sb, "Block bitmap", i, gdp->bg_block_bitmap, 1) ||
+		    !ext4_check_descriptor(sb, "Inode bitmap", i, gdp->bg_inode_bitmap, 1) ||
+		    !ext4_check_descriptor(sb, "Inode table", i, gdp->bg_inode_table, table))
+			return false;
+	}
+	return true;
+}
+
+static u64 ext4_count_free_clusters(struct super_block *sb)
+{
+	u64 n = 0;
+
+	for (unsigned int i = 0; i < EXT4_SB(sb)->s_groups_count; i++)
+		n += ext4_get_group_desc(sb, i)->bg_free_blocks_count;
+	return min(n, (u64)EXT4_SB(sb)->s_blocks_count);
+}
+
+static noinline int ext4_group_desc_init(struct super_block *sb, struct ext4_super_block *es)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+
+	sbi->s_groups_count = DIV_ROUND_UP((u64)es->s_blocks_count, es->s_blocks_per_group);
+	sbi->s_blocks_count = es->s_blocks_count;
+	sbi->s_blocks_per_group = es->s_blocks_per_group;
+	sbi->s_inodes_count = es->s_inodes_count;
+	sbi->s_inodes_per_group = es->s_inodes_per_group;
+	sbi->s_first_ino = es->s_first_ino;
+	sbi->s_gdb = sb_bread(sb, 1);
+	if (!sbi->s_gdb || sbi->s_groups_count > EXT4_BLOCK_SIZE / EXT4_DESC_SIZE) {
+		ext4_msg(sb, KERN_ERR, "can't read group descriptor %d", 0);
+		return -EIO;
+	}
+	if (!ext4_check_descriptors(sb)) {
+		ext4_msg(sb, KERN_ERR, "group descriptors corrupted!");
+		return -EFSCORRUPTED;
+	}
+	sbi->s_freeclusters = ext4_count_free_clusters(sb);
 	return 0;
 }
 
@@ -181,17 +324,8 @@ static noinline int ext4_load_super(struct super_block *sb, struct ext4_sb_info 
 		ext4_msg(sb, KERN_ERR, "VFS: Can't find ext4 filesystem");
 		return -EINVAL;
 	}
-	err = ext4_check_feature_compatibility(sb, es) ?: ext4_check_geometry(sb, es);
-	if (err)
-		return err;
-	sbi->s_groups_count = DIV_ROUND_UP(es->s_blocks_count, es->s_blocks_per_group);
-	sbi->s_gdb = sb_bread(sb, 1);
-	if (!sbi->s_gdb || sbi->s_groups_count > EXT4_BLOCK_SIZE / EXT4_DESC_SIZE) {
-		ext4_msg(sb, KERN_ERR, "can't read group descriptor %d", 0);
-		return -EIO;
-	}
-	sbi->s_freeclusters = es->s_free_blocks_count;
-	return 0;
+	err = ext4_inode_info_init(sb, es) ?: ext4_check_feature_compatibility(sb, es) ?: ext4_block_group_meta_init(sb, es);
+	return err ?: ext4_check_geometry(sb, es) ?: ext4_group_desc_init(sb, es);
 }
 
 /* From now on the disk says that it is in use. */
