@@ -51,6 +51,7 @@ const (
 	EOPNOTSUPP    Errno = 95
 	EADDRNOTAVAIL Errno = 99
 	ETIMEDOUT     Errno = 110
+	EUCLEAN       Errno = 117
 	ECANCELED     Errno = 125
 )
 
@@ -100,6 +101,7 @@ var errnos = map[Errno]struct{ name, text string }{
 	EOPNOTSUPP:    {"EOPNOTSUPP", "Operation not supported"},
 	EADDRNOTAVAIL: {"EADDRNOTAVAIL", "Cannot assign requested address"},
 	ETIMEDOUT:     {"ETIMEDOUT", "Connection timed out"},
+	EUCLEAN:       {"EUCLEAN", "Structure needs cleaning"},
 	ECANCELED:     {"ECANCELED", "Operation canceled"},
 }
 
