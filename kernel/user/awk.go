@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 )
 
 var awkOptions = []option{{'F', "field-separator", true, 0}, {'f', "file", true, 0}, {'v', "assign", true, 0}, {'e', "source", true, 0}, {'b', "characters-as-bytes", false, 0},
-	{'S', "sandbox", false, 0}}
+	{'S', "sandbox", false, 0}, {'n', "non-decimal-data", false, 0}, {'r', "re-interval", false, 0}, {'P', "posix", false, 0}}
 
 const awkUsage = "Usage: awk [POSIX or GNU style options] -f progfile [--] file ...\n" +
 	"Usage: awk [POSIX or GNU style options] [--] 'program' file ...\n"
@@ -28,11 +29,20 @@ type awkRun struct {
 	cur   *input
 	fatal string
 	iters []awkIter
-	line  int // of the open error
+
+	streams  []*awkStream // open redirections
+	ending   bool
+	out      *awkStream // where the next output goes; nil: standard output
+	rec      string     // ksrec(), or what ksmatch looked at
+	stat     int
+	groups   []int
+	compiled map[string]*regexp.Regexp
 }
 
 // awkIter is the keys of one for-in loop that are still to come.
-type awkIter struct{ keys []string }
+type awkIter struct{ items []awkItem }
+
+type awkItem struct{ key, value string }
 
 func awk(c *cmd) int {
 	c.inOrder = true
@@ -42,8 +52,11 @@ func awk(c *cmd) int {
 	}
 	var vars []string
 	var source []string
+	hex := false
 	for _, o := range found {
 		switch o.id {
+		case 'n':
+			hex = true
 		case 'F':
 			if o.value == "t" {
 				o.value = "\t"
@@ -78,7 +91,7 @@ func awk(c *cmd) int {
 		}
 		source, args = args[:1], args[1:]
 	}
-	return awkExec(c, strings.Join(source, "\n"), vars, args)
+	return awkExec(c, strings.Join(source, "\n"), hex, vars, args)
 }
 
 func awkUnescape(text string) string {
@@ -89,19 +102,25 @@ func awkUnescape(text string) string {
 	return out
 }
 
-func awkExec(c *cmd, source string, vars, args []string) int {
-	r := &awkRun{c: c}
-	funcs := map[string]any{"ksnew": r.newIter, "ksput": r.put, "ksmore": r.more, "ksnext": r.next, "kssort": r.sort, "ksnow": r.now, "systime": r.now}
+func awkExec(c *cmd, source string, hex bool, vars, args []string) int {
+	r := &awkRun{c: c, compiled: map[string]*regexp.Regexp{}}
+	funcs := map[string]any{"ksnew": r.newIter, "ksput": r.put, "ksmore": r.more, "ksnext": r.next, "kssort": r.sort, "ksnow": r.now}
+	r.ioFuncs(funcs)
+	r.gawkFuncs(funcs)
 	conf := &parser.ParserConfig{Funcs: funcs}
-	if _, err := parser.ParseProgram([]byte(source), conf); err != nil {
+	rewritten := awkIO(source, hex)
+	if _, err := parser.ParseProgram([]byte(rewritten), conf); err != nil {
+		if _, raw := parser.ParseProgram([]byte(source), conf); raw != nil && sameLine(raw, err) {
+			err = raw // which has the column as it was written
+		}
 		return awkSyntax(c, source, err)
 	}
-	prog, err := parser.ParseProgram([]byte(awkRewrite(source)), conf)
+	prog, err := parser.ParseProgram([]byte(awkRewrite(rewritten)), conf)
 	if err != nil { // names that awkRewrite uses itself, such as ks1
 		c.errorf("fatal: the program cannot be run here: %s", err.Error())
 		return 2
 	}
-	cfg := &interp.Config{Stdin: r, Output: awkOut{c}, Error: awkErr{c}, Argv0: "awk", Funcs: funcs, NoExec: true, NoFileWrites: true,
+	cfg := &interp.Config{Stdin: r, Output: awkOut{c, r}, Error: awkErr{c}, Argv0: "awk", Funcs: funcs, NoExec: true, NoFileWrites: true,
 		NoFileReads: true, Environ: []string{}, Vars: vars}
 	for _, kv := range c.s.Env() {
 		k, v, _ := strings.Cut(kv, "=")
@@ -128,6 +147,9 @@ func awkExec(c *cmd, source string, vars, args []string) int {
 	if r.cur != nil {
 		r.cur.close()
 	}
+	if closing := r.closeAll(); err == nil {
+		err = closing
+	}
 	if err != nil {
 		return awkFailed(c, r, err)
 	}
@@ -138,6 +160,8 @@ func awkFailed(c *cmd, r *awkRun, err error) int {
 	var e kernel.Errno
 	switch text := err.Error(); {
 	case c.wroteBad:
+	case strings.HasPrefix(r.fatal, "cmd. line:"):
+		c.errorf("%s", r.fatal)
 	case r.fatal != "":
 		c.errorf("fatal: %s", r.fatal)
 	case errors.As(err, &e):
@@ -167,6 +191,11 @@ func awkSyntax(c *cmd, source string, err error) int {
 	c.errorf("%s%s", where, text)
 	c.errorf("%s%s^ %s", where, strings.Repeat(" ", max(0, pe.Position.Column-1)), pe.Message)
 	return 1
+}
+
+func sameLine(a, b error) bool {
+	var x, y *parser.ParseError
+	return errors.As(a, &x) && errors.As(b, &y) && x.Position.Line == y.Position.Line
 }
 
 func awkName(text string) bool {
@@ -208,25 +237,27 @@ func (r *awkRun) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// The functions behind a rewritten for-in. Handles are numbers; a loop's keys come in the order of sorted().
+// The functions behind a rewritten for-in. Handles are numbers; a loop's keys come in the order of sortAwk.
 func (r *awkRun) newIter() int {
 	r.iters = append(r.iters, awkIter{})
 	return len(r.iters) - 1
 }
 
-func (r *awkRun) put(n int, key string) { r.iters[n].keys = append(r.iters[n].keys, key) }
+func (r *awkRun) put(n int, key, value string) {
+	r.iters[n].items = append(r.iters[n].items, awkItem{key, value})
+}
 
-func (r *awkRun) sort(n int) int {
-	sortAwkKeys(r.iters[n].keys)
+func (r *awkRun) sort(n int, mode string) int {
+	sortAwk(r.iters[n].items, mode)
 	return n
 }
 
-func (r *awkRun) more(n int) bool { return n < len(r.iters) && len(r.iters[n].keys) > 0 }
+func (r *awkRun) more(n int) bool { return n < len(r.iters) && len(r.iters[n].items) > 0 }
 
 func (r *awkRun) next(n int) string {
 	it := &r.iters[n]
-	key := it.keys[0]
-	it.keys = it.keys[1:]
+	key := it.items[0].key
+	it.items = it.items[1:]
 	return key
 }
 
@@ -253,10 +284,16 @@ func (a awkContext) Err() error {
 // awkOp is the cost of one of goawk's operations.
 const awkOp = 20
 
-// awkOut is standard output; a failed write ends the program.
-type awkOut struct{ c *cmd }
+// awkOut is standard output, or the redirection that ksto has chosen; a failed write ends the program.
+type awkOut struct {
+	c *cmd
+	r *awkRun
+}
 
 func (w awkOut) Write(b []byte) (int, error) {
+	if st := w.r.out; st != nil {
+		return len(b), w.r.write(st, b)
+	}
 	w.c.print(b...)
 	if w.c.wroteBad {
 		return 0, kernel.EIO
@@ -264,10 +301,8 @@ func (w awkOut) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (w awkOut) Flush() error {
-	w.c.flush()
-	return nil
-}
+// Flush does nothing: goawk calls it at the end, when the redirections are still to be closed.
+func (w awkOut) Flush() error { return nil }
 
 type awkErr struct{ c *cmd }
 

@@ -62,7 +62,6 @@ func endsOperand(t lexer.Token) bool {
 //	for (k in a)   ->  for (ksN = kskeysN(a); ksmore(ksN) && ((k = ksnext(ksN)) || 1);)    keys in sorted order
 //	srand()        ->  srand(ksnow())                                                     the virtual clock
 //	FILENAME       ->  ksfilename                                                         set by an operand in front of "-"
-//	> "/dev/stdout" -> > "-"                                                              which goawk needs no file for
 //
 // ksN is one more local of the function around it, so that recursion works.
 func awkRewrite(source string) string {
@@ -113,8 +112,6 @@ func awkRewrite(source string) string {
 				v, toks[i+2].text, toks[i+4].text, loops)})
 		case is(i, lexer.F_SRAND, lexer.LPAREN, lexer.RPAREN):
 			edits = append(edits, edit{toks[i+2].at, toks[i+2].at, "ksnow()"})
-		case (is(i, lexer.GREATER, lexer.STRING) || is(i, lexer.APPEND, lexer.STRING)) && toks[i+1].text == "/dev/stdout":
-			edits = append(edits, edit{toks[i+1].at, toks[i+1].at + len(`"/dev/stdout"`), `"-"`})
 		case t.tok == lexer.NAME && t.text == "FILENAME":
 			edits = append(edits, edit{t.at, t.at + len("FILENAME"), awkFilename})
 		}
@@ -127,30 +124,47 @@ func awkRewrite(source string) string {
 		at = e.to
 	}
 	out.WriteString(source[at:])
+	values, mode := "", ""
+	if slices.ContainsFunc(toks, func(t awkToken) bool { return t.tok == lexer.NAME && t.text == "PROCINFO" }) {
+		values, mode = ", a[k]", `, PROCINFO["sorted_in"]`
+	}
 	for i := 1; i <= loops; i++ { // one function each: goawk types an array parameter by its calls
-		fmt.Fprintf(&out, "\nfunction kskeys%d(a, k, n) { n = ksnew(); for (k in a) ksput(n, k); return kssort(n) }", i)
+		fmt.Fprintf(&out, "\nfunction kskeys%d(a, k, n) { n = ksnew(); for (k in a) ksput(n, k%s); return kssort(n%s) }", i, values, mode)
 	}
 	return out.String() + "\n"
 }
 
-// sortAwkKeys puts numbers first, by value, then the other strings.
-func sortAwkKeys(keys []string) {
-	number := func(s string) (float64, bool) {
-		v, err := strconv.ParseFloat(s, 64)
-		return v, err == nil
+// sortAwk puts items in the order of a PROCINFO["sorted_in"], @ind_num_asc and the like; without one (a function's name is none
+// here) by awkOrder of their keys.
+func sortAwk(items []awkItem, mode string) {
+	of := func(it awkItem) string { return it.key }
+	if strings.HasPrefix(mode, "@val") {
+		of = func(it awkItem) string { return it.value }
 	}
-	slices.SortFunc(keys, func(a, b string) int {
-		x, ok := number(a)
-		y, ok2 := number(b)
-		switch {
-		case ok && ok2:
-			return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
-		case ok != ok2:
-			if ok {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
+	order := awkOrder
+	if strings.HasPrefix(mode, "@ind_str") || strings.HasPrefix(mode, "@val_str") {
+		order = strings.Compare
+	}
+	sign := 1
+	if strings.HasSuffix(mode, "_desc") {
+		sign = -1
+	}
+	slices.SortFunc(items, func(a, b awkItem) int {
+		return cmp.Or(sign*order(of(a), of(b)), sign*awkOrder(a.key, b.key))
 	})
+}
+
+// awkOrder puts numbers first, by value, then the other strings.
+func awkOrder(a, b string) int {
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	switch {
+	case err == nil && err2 == nil:
+		return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
+	case err == nil:
+		return -1
+	case err2 == nil:
+		return 1
+	}
+	return strings.Compare(a, b)
 }

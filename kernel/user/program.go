@@ -12,7 +12,7 @@ type Program struct {
 func Commands() []Program {
 	return []Program{
 		{"[", "test, with ] as the last argument", command(test)},
-		{"awk", "patterns and actions (goawk): -F FS -v VAR=VALUE -f FILE -e TEXT; reads operands and standard input, writes standard output", command(awk)},
+		{"awk", "patterns and actions (goawk, with gawk's functions; no |&, @include and namespaces): -F FS -v VAR=VALUE -f FILE -e TEXT -n", command(awk)},
 		{"basename", "the last part of file names: -a -s SUFFIX -z", command(basename)},
 		{"cat", "concatenate files to standard output: -A -b -e -E -n -s -t -T -u -v", command(cat)},
 		{"chmod", "change modes: -R MODE FILE...", command(chmod)},
