@@ -1,9 +1,6 @@
 package ftrace
 
-import (
-	"kscope/kernel"
-	"kscope/kernel/x86"
-)
+import "kscope/kernel"
 
 // registerGates binds the guest's calls to this tracer; a fork does it again on its machine.
 func (t *Tracer) registerGates() {
@@ -74,25 +71,16 @@ func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 	return 0
 }
 
-// CallBare calls an op from the gate of its bare trampoline: ip is the site, which the gate's owner has found below the
-// trampoline's return address. The callback gets regs = 0: the registers are the CPU's own, but for the stack pointer, which was
-// BareStack bytes higher. (Sites that other ops want too come by GateOwn or the list, with registers.) What it returns is rax as
-// the callback has left it: no trampoline loads it again.
-func (s *Sites) CallBare(c *kernel.VCPU, o *Ops, ip uint64) uint64 {
+// CallOwn does for an op's own trampoline what GateOwn does, for who has built the struct pt_regs himself: see Ops.Entry.
+func (s *Sites) CallOwn(c *kernel.VCPU, o *Ops, ip, parent, regs uint64) {
 	if o.registered {
+		s.visits++
 		s.inside++
-		o.Call(c, ip, 0, 0)
+		o.Call(c, ip, parent, regs)
 		s.inside--
-		if o.rest != nil {
-			c.ReturnBy(o.rest)
-		}
 	}
 	c.Charge(costTrampoline)
-	return c.CPU.Reg(x86.RAX)
 }
-
-// BareStack is what a call site and a bare trampoline have pushed: their return addresses.
-const BareStack = 16
 
 // gateList: void arch_ftrace_ops_list_func(ip, parent_ip, op, fregs).
 func (s *Sites) gateList(c *kernel.VCPU) uint64 {

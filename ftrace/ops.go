@@ -13,9 +13,12 @@ type Ops struct {
 	Name    string // says who patched, in Text's history
 	Gate    string // the gate symbol that its own trampoline calls
 	Regs    bool   // wants all registers (FTRACE_OPS_FL_SAVE_REGS)
-	Bare    bool   // its own trampoline saves nothing: Call reads the CPU's registers; see CallBare
 	Filter  *Hash  // nil or empty: every function
 	Notrace *Hash
+
+	// Entry, with Regs, does in one step what the op's own trampoline would: it saves the registers, calls CallOwn and loads them
+	// again. May be nil.
+	Entry kernel.Gate
 
 	// Call is the callback: ip is the site, parent the return address, regs the address of the saved registers
 	// (struct pt_regs, whole with Regs).
@@ -24,6 +27,7 @@ type Ops struct {
 	registered bool
 	id         int
 	tramp      uint64
+	gate, from uint64        // what tramp calls, and the address behind its call
 	rest       *x86.Epilogue // of tramp, behind its call; nil: it has to run
 }
 

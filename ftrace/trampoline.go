@@ -133,7 +133,7 @@ func (s *Sites) bindEntries() {
 		s.bindEntry(t, t.shared)
 	}
 	for _, o := range s.ops {
-		if o.tramp != 0 && !o.Bare && !o.Regs {
+		if o.tramp != 0 && !o.Regs {
 			s.bindEntry(&s.tmpl[0], o.tramp)
 		}
 	}
@@ -149,32 +149,32 @@ func (s *Sites) build(o *Ops) (err error) {
 	if err := s.buildShared(); err != nil {
 		return err
 	}
-	if o.Bare {
-		return s.buildBare(o, gate)
-	}
 	t := s.template(o.Regs)
 	if o.tramp, err = s.copyTemplate(t, trampolineName, gate, uint64(o.id)); err == nil && t.rest != nil {
 		e := *t.rest
 		e.From = o.tramp + uint64(t.call) + siteSize
 		o.rest = &e
 	}
+	if err == nil {
+		o.gate, o.from = gate, o.tramp+uint64(t.call)+siteSize
+		s.BindOwn(o)
+	}
 	return err
 }
 
-// buildBare makes a trampoline that saves nothing: call GATE; ret. The 45 instructions of ftrace_regs_caller took two thirds of
-// a probe's time. Stacks unwind through it as through kscope_hot, which pushes nothing either.
-func (s *Sites) buildBare(o *Ops, gate uint64) error {
-	va, err := s.m.ShadowAlloc(siteSize+retSize, trampolineName)
-	if err != nil {
-		return err
+// Execute has all trampolines executed, byte for byte. For tests: before the first.
+func (s *Sites) Execute() { s.execute = true }
+
+// BindOwn has an op's own trampoline done by its Entry. The owner of an op does it for a fork, when Entry is that of the fork.
+func (s *Sites) BindOwn(o *Ops) {
+	if o.tramp != 0 && o.Regs && o.Entry != nil && !s.execute {
+		s.m.EntryFunc(o.tramp, o.Entry)
 	}
-	b := call(va, gate)
-	s.m.ShadowWrite(va, append(b[:], 0xc3))
-	if like, ok := s.m.Symbols().Lookup("kscope_hot"); ok {
-		s.m.ShadowLike(va, like)
-	}
-	o.tramp, o.rest = va, &x86.Epilogue{From: va + siteSize}
-	return nil
+}
+
+// Own is where the op's own trampoline calls its gate, and where it goes on then.
+func (o *Ops) Own() (gate, from uint64) {
+	return o.gate, o.from
 }
 
 // buildShared makes the copies for sites that several ops want, once.

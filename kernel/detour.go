@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"kscope/kernel/mem"
@@ -10,20 +11,71 @@ import (
 // Detours are where jump-optimised probes lead: Linux's kprobe_optinsn_page (arch/x86/kernel/kprobes/opt.c). They have a fixed
 // area below the end of the shadow RAM, in slots:
 //
-//	+0   a gate: whoever called OnDetour runs
-//	+16  the instructions that the jump at the probe has overwritten, up to 32 bytes
+//	+0   a copy of the guest's optprobe_template: saves all registers, calls the gate optimized_callback, loads them again
+//	+96  the instructions that the jump at the probe has overwritten, up to 27 bytes
 //	     jmp back to the instruction behind them
 //
+// A CPU that comes to the first byte runs whatever called OnDetour as a gate, which does what the template's 45 instructions do in
+// one step; with ExecuteDetours they run. Package kprobe's TestDetourBytes holds the two ways against each other.
+//
 // The copied instructions are counted text, as the originals were: the budget of a slice and interrupts stop there at the same
-// instruction and the same t. Only addresses differ, and DetourOrig maps them back. Gate and jump are shadow text.
+// instruction and the same t. Only addresses differ, and DetourOrig maps them back. Template and jump are shadow text.
 const (
-	detourSize  = 64
-	detourCode  = 16
-	detourMax   = 32
+	detourSize  = 128
+	detourCode  = 96
+	detourMax   = detourSize - detourCode - jmpSize
 	detourSlots = 1 << 14
 	detourBase  = shadowBase + shadowSize - mem.PageSize - detourSlots*detourSize
 	detourEnd   = detourBase + detourSlots*detourSize
+
+	jmpSize = 5
 )
+
+// detourTemplate is the guest's optprobe_template: its bytes, and where its operands are.
+type detourTemplate struct {
+	code         [detourCode]byte
+	addr         uint64
+	ip, val, dst int // offsets of 4-byte operands: the probe's ip, the slot's address, the distance of the call
+	gate         uint64
+}
+
+// detourTemplate reads the template; nil: the image has none, or another one.
+func (m *Machine) detourTemplate() *detourTemplate {
+	if t := m.detours.template; t != nil {
+		return t
+	}
+	var at [5]uint64
+	for i, name := range [...]string{"optprobe_template_entry", "optprobe_template_ip", "optprobe_template_val", "optprobe_template_call", "optprobe_template_end"} {
+		var ok bool
+		if at[i], ok = m.syms.Lookup(name); !ok {
+			return nil
+		}
+	}
+	gate, ok := m.img.gates["optimized_callback"]
+	t := &detourTemplate{addr: at[0], ip: int(at[1]-at[0]) + 1, val: int(at[2]-at[0]) + 3, dst: int(at[3]-at[0]) + 1, gate: gate}
+	if !ok || at[4]-at[0] != detourCode || t.dst+4 > detourCode || m.Read(at[0], t.code[:]) != nil {
+		return nil
+	}
+	m.detours.template = t
+	return t
+}
+
+// HasDetours says whether the image has the template that detours are made of.
+func (m *Machine) HasDetours() bool { return m.detourTemplate() != nil }
+
+// ExecuteDetours has the bytes of detours executed, not done in one step.
+func (m *Machine) ExecuteDetours() {
+	m.detours.execute = true
+	for i := range m.detours.slots {
+		m.rehook(detourBase + uint64(i)*detourSize)
+	}
+}
+
+// DetourGate is where the template of the detour at va calls its gate, and where it goes on then.
+func (m *Machine) DetourGate(va uint64) (gate, from uint64) {
+	t := m.detours.template
+	return t.gate, va + uint64(t.dst) + 4
+}
 
 // detours is the state of the area; slots that were never used have no entry.
 type detours struct {
@@ -31,6 +83,9 @@ type detours struct {
 	free   []uint16
 	frames []uint64 // where interrupts have stored an address within copied instructions
 	fn     Gate
+
+	template *detourTemplate
+	execute  bool
 }
 
 // detour is one slot: the copies of n bytes at orig.
@@ -40,15 +95,19 @@ type detour struct {
 }
 
 func (d *detours) fork() detours {
-	return detours{slots: append([]detour(nil), d.slots...), free: append([]uint16(nil), d.free...), frames: append([]uint64(nil), d.frames...)}
+	return detours{slots: append([]detour(nil), d.slots...), free: append([]uint16(nil), d.free...), frames: append([]uint64(nil), d.frames...),
+		template: d.template, execute: d.execute}
 }
 
-// OnDetour sets what runs at the first byte of every detour. The function sets RIP itself and calls KeepRIP.
+// OnDetour sets what runs, as a gate, at the first byte of every detour. The function sets RIP itself and calls KeepRIP.
 func (m *Machine) OnDetour(fn Gate) { m.detours.fn = fn }
 
 // DetourAlloc reserves a detour and gives the address of its gate.
 func (m *Machine) DetourAlloc() (uint64, error) {
 	d := &m.detours
+	if m.detourTemplate() == nil {
+		return 0, fmt.Errorf("the image has no optprobe_template: %w", ENODEV)
+	}
 	if n := len(d.free); n > 0 {
 		i := d.free[n-1]
 		d.free = d.free[:n-1]
@@ -72,18 +131,19 @@ func (m *Machine) DetourWrite(va, orig uint64, code []byte) {
 		panic(fmt.Sprintf("BUG: kernel: DetourWrite(%#x) of %d bytes", va, len(code)))
 	}
 	d.orig, d.n = orig, uint8(len(code))
+	t := m.detours.template
 	b := make([]byte, detourSize)
-	for i := range b {
+	for i := copy(b, t.code[:]); i < len(b); i++ {
 		b[i] = 0xcc
 	}
-	copy(b, "\x0f\x0b\xc3") // as every gate
+	put := func(at int, x uint64) { binary.LittleEndian.PutUint32(b[at:], uint32(x)) }
+	put(t.ip, orig+1) // as behind an int3: handlers see no difference
+	put(t.val, va)
+	put(t.dst, t.gate-(va+uint64(t.dst)+4))
 	copy(b[detourCode:], code)
 	end := detourCode + len(code)
 	b[end] = 0xe9
-	to := uint32(orig + uint64(len(code)) - (va + uint64(end) + 5))
-	for i := range 4 {
-		b[end+1+i] = byte(to >> (8 * i))
-	}
+	put(end+1, orig+uint64(len(code))-(va+uint64(end)+jmpSize))
 	m.ShadowWrite(va, b)
 }
 
@@ -111,6 +171,17 @@ func (m *Machine) detourAt(va uint64) *detour {
 		return nil
 	}
 	return &m.detours.slots[i]
+}
+
+// detourGateAt says whether a gate is at va, the first byte of a detour.
+func (m *Machine) detourGateAt(va uint64) bool {
+	return va-detourBase < detourEnd-detourBase && va%detourSize == 0 && !m.detours.execute
+}
+
+// inTemplate maps an address in a detour, behind its first instruction, to the template.
+func (m *Machine) inTemplate(va uint64) (uint64, bool) {
+	off := va % detourSize
+	return m.detours.template.addr + off, off != 0 && off < detourCode
 }
 
 // detourCounted says whether va is a copied instruction of counted text.

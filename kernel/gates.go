@@ -35,6 +35,18 @@ func (m *Machine) EntryGate(va uint64, p *x86.Prologue) {
 	m.rehook(va)
 }
 
+// EntryFunc is EntryGate for a way that fn goes itself: it returns as a gate that was called there, or sets RIP and calls KeepRIP.
+func (m *Machine) EntryFunc(va uint64, fn Gate) {
+	if m.cfg.Overhead != OverheadModel {
+		return
+	}
+	if delete(m.gates, va); fn != nil {
+		m.gates[va] = []Gate{fn}
+	}
+	m.forgetRecent()
+	m.rehook(va)
+}
+
 func (m *Machine) forgetRecent() {
 	for _, v := range m.cpus {
 		v.recent = [len(v.recent)]recentGate{}
@@ -48,7 +60,7 @@ func (m *Machine) Gates() []string { return m.img.gateNames }
 // one stops it.
 var optionalGates = map[string]bool{
 	"ftrace_graph_func": true, "prepare_ftrace_return": true, "ftrace_return_to_handler": true,
-	"kprobe_ftrace_handler": true, "kprobe_handler": true, "opt_pre_handler": true, "kprobe_resume": true,
+	"kprobe_ftrace_handler": true, "optimized_callback": true, "kprobe_resume": true,
 	"arch_rethook_trampoline_callback": true, "function_trace_probe_call": true, "stack_trace_call": true,
 	// trace_printk and its kin, which only modules call
 	"__trace_bputs": true, "__trace_puts": true, "trace_dump_stack": true, "trace_printk_format": true, "trace_printk_start": true,
@@ -138,6 +150,9 @@ func (m *Machine) wildGate(v *VCPU) {
 // KeepRIP says that the running gate has set registers and RIP itself: do not return to its caller.
 func (v *VCPU) KeepRIP() { v.own = true }
 
+// Kept says whether the running gate has called KeepRIP or CallThen.
+func (v *VCPU) Kept() bool { return v.own }
+
 // continuation is a guest call that a gate asked for: what to do when it returns. It is plain data but for fn, which must
 // belong to the machine's parts by name so that a fork can find it again.
 type continuation struct {
@@ -201,7 +216,7 @@ func (m *Machine) contGate() uint64 { return shadowBase + shadowSize - 16 }
 // Gate says whether va is a gate; it is asked when code is decoded.
 func (v *VCPU) Gate(va uint64) bool {
 	return va >= v.m.img.gateStart && va < v.m.img.gateEnd && va%16 == 0 || va == v.m.contGate() ||
-		va-detourBase < detourEnd-detourBase && va%detourSize == 0 || va-shadowBase < shadowSize && v.m.entryGates[va] != nil
+		v.m.detourGateAt(va) || va-shadowBase < shadowSize && (v.m.entryGates[va] != nil || v.m.gates[va] != nil)
 }
 
 // Shadow says whether va is in shadow text: trampolines, slots, gates, cold text. The copied instructions of detours count.
@@ -250,6 +265,7 @@ func (m *Machine) ownGates() {
 		{"kprobe_arm", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
 		{"kprobe_disarm", func(*VCPU) uint64 { return EINVAL.Ret() }},
 		{"kprobe_switch", func(*VCPU) uint64 { return EINVAL.Ret() }},
+		{"kprobe_enter", func(*VCPU) uint64 { return 0 }},
 		{"kprobe_next", func(*VCPU) uint64 { return 0 }},
 		{"kprobes_optimization", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }},
 		{"kprobes_debug_read", func(*VCPU) uint64 { return EOPNOTSUPP.Ret() }}, // of the image before debugfs

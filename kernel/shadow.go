@@ -58,6 +58,9 @@ func (m *Machine) ShadowLike(va, template uint64) {
 // unwindAlias is Unwinder.Alias.
 func (m *Machine) unwindAlias(pc uint64) (uint64, bool) {
 	if d := m.detourAt(pc); d != nil && d.n != 0 {
+		if at, ok := m.inTemplate(pc); ok {
+			return at, true
+		}
 		return m.DetourOrig(pc), true
 	}
 	if i := m.shadowAt(pc); i >= 0 && m.shadow.pieces[i].Like != 0 {
@@ -71,6 +74,9 @@ func (m *Machine) ShadowFree(va uint64) {
 	i := m.shadowAt(va)
 	if i < 0 || m.shadow.pieces[i].Addr != va {
 		panic(fmt.Sprintf("BUG: kernel: ShadowFree(%#x): not allocated", va))
+	}
+	if m.gates[va] != nil {
+		m.EntryFunc(va, nil)
 	}
 	if m.entryGates[va] != nil {
 		m.EntryGate(va, nil)

@@ -98,10 +98,10 @@ func TestGone(t *testing.T) {
 // TestFromC: kprobes by int3 with a post handler, by jump, and kretprobes with an entry handler, all in C.
 func TestFromC(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"post=1", `^kprobe_test: pre (\d+) post (\d+) returns (\d+) missed 0 0 bad 0$`},
-		{"post=0", `^kprobe_test: pre (\d+) post (0) returns (\d+) missed 0 0 bad 0$`},
-		{"post=0 offset=0", `^kprobe_test: pre (\d+) post (0) returns (\d+) missed 0 0 bad 0$`},
-		{"post=1 offset=0 refuse=1", `^kprobe_test: pre (\d+) post (\d+) returns (\d+) missed 0 0 bad 0$`},
+		{"post=1", `^kprobe_test: pre (\d+) post (\d+) returns (\d+) missed 0 0 bad 0 nmi (\d+)$`},
+		{"post=0", `^kprobe_test: pre (\d+) post (0) returns (\d+) missed 0 0 bad 0 nmi (\d+)$`},
+		{"post=0 offset=0", `^kprobe_test: pre (\d+) post (0) returns (\d+) missed 0 0 bad 0 nmi (\d+)$`},
+		{"post=1 offset=0 refuse=1", `^kprobe_test: pre (\d+) post (\d+) returns (\d+) missed 0 0 bad 0 nmi (\d+)$`},
 	} {
 		t.Run(strings.ReplaceAll(c.args, " ", ","), func(t *testing.T) {
 			k := boot(t, kernel.Config{})
@@ -120,8 +120,12 @@ func TestFromC(t *testing.T) {
 			if m == nil || m[1] == "0" {
 				t.Fatalf("%s\n%s", strings.Join(lines, "\n"), list)
 			}
+			nmi := map[bool]string{true: "0", false: m[1]}[strings.Contains(c.args, "offset=0")] // by int3: an NMI's context
+			if c.args == "post=0" {
+				nmi = "0" // by a jump
+			}
 			if pre, post, ret := m[1], m[2], m[3]; strings.Contains(c.args, "post=1") && post != pre ||
-				strings.Contains(c.args, "refuse") != (ret != pre) {
+				strings.Contains(c.args, "refuse") != (ret != pre) || m[4] != nmi {
 				t.Errorf("%s", lines[len(lines)-1])
 			}
 			for _, l := range lines {

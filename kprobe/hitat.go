@@ -8,6 +8,6 @@ func (k *Kprobes) HitAt(c *kernel.VCPU, regs, ip uint64) *Hit {
 	h := k.newHit(c, regs, ip)
 	p := &k.hits[c.ID].place
 	*p = Probe{Addr: ip}
-	h.Probe = p
+	h.Probe, h.partial = p, regs != 0
 	return h
 }

@@ -76,6 +76,7 @@ type Kprobes struct {
 	// Test knob: hits of a probe that waits for its jump are stepped.
 	stepWaiting bool
 
+	w      *regWords         // what ftraceEntry has made, while its handlers run
 	tramp  uint64            // arch_rethook_trampoline
 	guests map[uint64]*Probe // by the address of the guest's struct kprobe
 	tasks  map[uint64]*retStack
@@ -98,7 +99,7 @@ func New(m *kernel.Machine) (*Kprobes, error) {
 	}
 	k := &Kprobes{m: m, t: t, sites: map[uint64]*site{}, bounds: map[uint64][]uint16{}, tasks: map[uint64]*retStack{}, nextID: firstID,
 		detours: map[uint64]*site{}, flows: map[uint64]*flow{}, flowShared: &sharedFlow{}, guests: map[uint64]*Probe{}}
-	k.op = &ftrace.Ops{Name: "kprobe", Gate: "kprobe_ftrace_handler", Regs: true, Bare: true, Filter: ftrace.NewHash()}
+	k.op = &ftrace.Ops{Name: "kprobe", Gate: "kprobe_ftrace_handler", Regs: true, Filter: ftrace.NewHash()}
 	var err error
 	if k.lay, err = newLayout(m); err != nil {
 		return nil, err
@@ -130,8 +131,9 @@ func (k *Kprobes) attach() {
 	k.busy = make([]bool, k.m.NumCPU())
 	k.hits = make([]hit, k.m.NumCPU())
 	k.thunks = make([]thunk, k.m.NumCPU())
-	k.op.Call = k.ftraceHit
-	k.m.RegisterGate("kprobe_ftrace_handler", k.gateFtrace)
+	k.op.Call, k.op.Entry = k.ftraceHit, k.ftraceEntry
+	k.t.Sites().BindOwn(k.op)
+	k.m.RegisterGate("kprobe_ftrace_handler", k.t.Sites().GateOwn)
 	k.m.RegisterGate("arch_rethook_trampoline_callback", k.gateReturn)
 	k.m.RegisterGate("user_task_exit", k.taskExit)
 	for _, g := range []struct {
@@ -140,7 +142,7 @@ func (k *Kprobes) attach() {
 	}{
 		{"kprobe_optimizer_step", k.gateOptimizer}, {"kprobes_optimization", k.gateSysctl}, {"kprobe_message", k.gateMessage},
 		{"kprobe_arm", k.gateArm}, {"kprobe_disarm", k.gateDisarm}, {"kprobe_switch", k.gateSwitch},
-		{"kprobe_next", k.gateNext}, {"kprobe_resume", k.gateResume},
+		{"optimized_callback", k.gateOptimized}, {"kprobe_enter", k.gateEnter}, {"kprobe_next", k.gateNext}, {"kprobe_resume", k.gateResume},
 	} {
 		k.m.RegisterGate(g.name, g.fn)
 	}
@@ -162,7 +164,7 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	n := &Kprobes{}
 	*n = *k
 	n.bounds, n.flows, n.pcs = map[uint64][]uint16{}, map[uint64]*flow{}, nil
-	n.m, n.t, n.Owner = m, t, nil
+	n.m, n.t, n.Owner, n.w = m, t, nil, nil
 	n.op = t.Sites().ForkOf(k.op)
 	n.slots = k.slots.fork()
 	n.steps, n.halts = append([]step(nil), k.steps...), append([]halt(nil), k.halts...)

@@ -48,6 +48,9 @@ type sharedFlow struct {
 // copy_optimized_instructions.
 func (k *Kprobes) optimizable(addr uint64) (span int, why string) {
 	sym, off := k.m.Symbols().At(addr)
+	if !k.m.HasDetours() {
+		return 0, "the image has no optprobe_template"
+	}
 	if sym.Size-off < jumpSize {
 		return 0, "the function ends within 5 bytes"
 	}
@@ -474,33 +477,4 @@ func (k *Kprobes) gateMessage(c *kernel.VCPU) uint64 {
 		return 0
 	}
 	return uint64(len(line))
-}
-
-// detourHit is optimized_callback, at the gate of a detour. The jump has been counted, unless it is in cold text: its copies
-// count for themselves.
-func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
-	c.KeepRIP()
-	va := c.CPU.RIP()
-	s := k.detours[va]
-	if !c.Shadow(s.addr) {
-		c.Uncount()
-	}
-	c.CPU.SetRIP(kernel.DetourCode(va))
-	c.Charge(costOptimized)
-	if k.stopped(c, s) {
-		return 0
-	}
-	if k.running(c) {
-		s.miss()
-		return 0
-	}
-	if s.guest() {
-		k.enterThunk(c, thunk{site: s, via: viaDetour, ip: s.addr + 1, to: c.CPU.RIP()})
-		return 0
-	}
-	h := k.newHit(c, 0, s.addr+1)
-	h.Regs.fix = true
-	k.call(h, s)
-	k.rewind(c, s)
-	return 0
 }

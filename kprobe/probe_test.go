@@ -17,7 +17,7 @@ func TestRefused(t *testing.T) {
 		want kernel.Errno
 	}{
 		{entry + 1, kernel.EILSEQ}, {entry + 4, kernel.EILSEQ}, {k.addr(t, "irqentry_enter"), kernel.EINVAL}, {k.addr(t, "init_task"), kernel.EINVAL},
-		{k.addr(t, "asm_exc_page_fault"), kernel.EINVAL}, {k.addr(t, "kprobe_handler"), kernel.EINVAL}, {0x10, kernel.ENOENT},
+		{k.addr(t, "asm_exc_page_fault"), kernel.EINVAL}, {k.addr(t, "optimized_callback"), kernel.EINVAL}, {0x10, kernel.ENOENT},
 	} {
 		if err := k.Register(&Probe{Addr: c.addr}); !errors.Is(err, c.want) {
 			t.Errorf("%#x: %v, want %v", c.addr, err, c.want)

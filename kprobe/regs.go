@@ -9,10 +9,10 @@ import (
 type Regs struct {
 	c     *kernel.VCPU
 	mem   uint64
-	up    uint64 // the stack pointer was so much higher
-	ip    uint64 // what %ip reads
-	fix   bool   // ip cannot be changed: the probe is a jump
-	moved bool   // it has been: go on there instead of running the instruction
+	w     *regWords // what is at mem, when it is known already
+	ip    uint64    // what %ip reads
+	fix   bool      // ip and sp cannot be changed: the probe is a jump
+	moved bool      // it has been: go on there instead of running the instruction
 }
 
 // reg is a row of the register table.
@@ -27,6 +27,7 @@ const (
 	regIP    = 0x80
 	regSP    = 0x98
 	regOrig  = 0x78
+	regsSize = 0xa8 // of struct pt_regs
 )
 
 // regTable is regoffset_table of arch/x86/kernel/ptrace.c.
@@ -65,17 +66,29 @@ func (r *Regs) at(off uint64) uint64 {
 		return uint64(r.c.CPU.Seg(x86.CS))
 	case off == 0xa0:
 		return uint64(r.c.CPU.Seg(x86.SS))
+	case r.w != nil:
+		return r.w.words()[off/8]
 	case r.mem != 0:
 		x, _ := word(r.c.Machine(), r.mem+off)
 		return x
 	case off == regSP:
-		return r.c.CPU.Reg(x86.RSP) + r.up
+		return r.c.CPU.Reg(x86.RSP)
 	case off == regFlags:
 		return r.c.CPU.Flags()
 	case off == regOrig:
 		return ^uint64(0)
 	}
 	return r.c.CPU.Reg(regNums[off/8])
+}
+
+// general reads a general register by its x86 number.
+func (r *Regs) general(num int) uint64 {
+	for _, g := range regTable {
+		if g.num == num {
+			return r.at(g.off)
+		}
+	}
+	return 0
 }
 
 // regNums are the general registers in the order of struct pt_regs.
@@ -98,12 +111,10 @@ func (r *Regs) Set(name string, x uint64) error {
 		return kernel.EINVAL
 	case off == regIP && !r.fix:
 		r.ip, r.moved = x, true
-	case off == regIP || off == 0x88 || off == 0xa0 || off == regOrig:
+	case off == regIP || off == regSP && (r.fix || r.mem != 0) || off == 0x88 || off == 0xa0 || off == regOrig:
 		return kernel.EOPNOTSUPP
 	case r.mem != 0:
 		return r.c.Machine().PutU64(r.mem+off, x)
-	case off == regSP && r.up != 0:
-		return kernel.EOPNOTSUPP // the trampoline's return address is there
 	case off == regFlags:
 		r.c.CPU.SetFlags(x)
 	default:

@@ -337,6 +337,9 @@ func (k *Kprobes) leave(c *kernel.VCPU, in *Instance, to, mem uint64) {
 		k.busy[c.ID] = true // kprobe_busy_begin
 		h := k.newHit(c, mem, to)
 		h.Ret, h.In = r, in
+		if mem != 0 {
+			h.added = preemptOffset
+		}
 		r.Return(h)
 		k.busy[c.ID] = was
 	}

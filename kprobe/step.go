@@ -1,7 +1,6 @@
 package kprobe
 
 import (
-	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/kernel/x86"
 )
@@ -15,6 +14,9 @@ type Hit struct {
 	Ret   *Ret      // of kretprobe handlers
 	In    *Instance // so too
 	Int3  bool      // it came by an int3: Linux runs the handler as an NMI
+
+	added   uint32 // to __preempt_count, for handlers in guest code
+	partial bool   // not all of Regs is known
 }
 
 // hit is a CPU's Hit, used again and again: a Hit is good only while its handler runs.
@@ -94,7 +96,7 @@ func (k *Kprobes) int3Hit(c *kernel.VCPU, s *site) bool {
 		return true
 	default:
 		h := k.newHit(c, 0, s.addr+1)
-		h.Int3 = true
+		h.Int3, h.Regs.fix = true, s.opt != optNone // the same answer before the jump is written as after
 		k.call(h, s)
 		if k.rewind(c, s) {
 			st.site = nil
@@ -185,6 +187,9 @@ func (k *Kprobes) call(h *Hit, s *site) {
 			p.Hits++
 			if h.Probe = p; p.Pre != nil {
 				p.Pre(h)
+			}
+			if h.Regs.moved { // as aggr_pre_handler, when a handler says that it has changed ip
+				break
 			}
 		}
 	}
@@ -284,16 +289,6 @@ func (k *Kprobes) done(c *kernel.VCPU, st *step) {
 	k.post(h, s)
 }
 
-// gateFtrace is the gate kprobe_ftrace_handler. It is called by the op's own trampoline or by a copy of ftrace_regs_caller.
-func (k *Kprobes) gateFtrace(c *kernel.VCPU) uint64 {
-	sp := c.CPU.Reg(x86.RSP)
-	const call = 5
-	if back, behind, ok := words(k.m, sp); ok && back == k.op.Trampoline()+call {
-		return k.t.Sites().CallBare(c, k.op, behind-call)
-	}
-	return k.t.Sites().GateOwn(c)
-}
-
 // ftraceHit is kprobe_ftrace_handler: ip is the site, regs a struct pt_regs in guest memory.
 func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
 	s := k.sites[ip]
@@ -306,25 +301,14 @@ func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
 		return
 	}
 	if s.guest() {
-		if regs == 0 { // kprobe_thunk builds them, and goes on behind the site
-			sp := c.CPU.Reg(x86.RSP) + ftrace.BareStack
-			c.CPU.SetReg(x86.RSP, sp)
-			c.KeepRIP()
-			k.enterThunk(c, thunk{site: s, via: viaEntry, ip: ip + 1, to: ip + 5})
-			return
-		}
 		k.enterThunk(c, thunk{site: s, via: viaFtrace, ip: ip + 1, mem: regs})
 		return
 	}
 	h := k.newHit(c, regs, ip+1) // as behind an int3: handlers see no difference
-	back := regs + regIP         // where the trampoline goes on
-	if regs == 0 {
-		h.Regs.up = ftrace.BareStack
-		back = c.CPU.Reg(x86.RSP) + 8
-	}
+	h.Regs.w = k.w
 	k.call(h, s)
 	if h.Regs.moved {
-		k.push(back, h.Regs.ip)
+		k.push(regs+regIP, h.Regs.ip) // where the trampoline goes on
 		return
 	}
 	h.Regs.ip = ip + 5

@@ -11,10 +11,11 @@ import (
 //
 //	int3, detour, return: kprobe_thunk (arch/kprobes_64.S) pushes a struct pt_regs, calls kprobe_dispatch(regs), loads what
 //	                      the handlers have left and jumps to the gate kprobe_resume: gateResume goes on as the probe would have
-//	ftrace:               the trampoline has built the pt_regs; kprobe_dispatch is called in place of the gate's return
+//	ftrace, a detour      the pt_regs have been built; kprobe_dispatch is called in place of the gate's return
+//	whose bytes run:
 //
 // kprobe_dispatch calls what gateNext tells it to. Go handlers of the same place run within gateNext, in their turn. A CPU runs one
-// thunk at a time: hits within it are only counted, and interrupts are off, so that its task stays.
+// thunk at a time: hits within it are only counted. Its task stays, as preemption is off; interrupts are as Linux has them (context).
 type thunk struct {
 	live  bool
 	began bool
@@ -37,8 +38,8 @@ type via uint8
 const (
 	viaInt3 via = iota
 	viaDetour
-	viaFtrace // with the registers that ftrace's trampoline has saved
-	viaEntry  // through a bare trampoline
+	viaFtrace   // with the registers that ftrace's trampoline has saved
+	viaTemplate // with the registers that a detour's bytes have saved
 	viaPost
 	viaReturn
 )
@@ -80,12 +81,41 @@ func (k *Kprobes) enterThunk(c *kernel.VCPU, t thunk) {
 	if k.NoGuard && k.stackFull(c) {
 		return
 	}
-	c.CPU.SetFlags(t.flags &^ (x86.FlagIF | x86.FlagTF))
-	if t.via == viaFtrace {
+	flags := t.flags &^ x86.FlagTF
+	if t.nmi() {
+		flags &^= x86.FlagIF
+	}
+	c.CPU.SetFlags(flags)
+	if t.saved() {
 		c.CallThen(k.symbol("kprobe_dispatch"), "", t.mem)
 		return
 	}
 	c.CPU.SetRIP(k.symbol("kprobe_thunk"))
+}
+
+// saved says whether somebody else has built the struct pt_regs, and loads it again.
+func (t *thunk) saved() bool { return t.via == viaFtrace || t.via == viaTemplate }
+
+// nmi says whether the handlers run in an exception's context, an NMI's: those of int3 probes (exc_int3). The others run as
+// the probed code does, with preemption off: see kprobe_ftrace_handler, optimized_callback, rethook_trampoline_handler.
+func (t *thunk) nmi() bool { return t.via == viaInt3 || t.via == viaPost }
+
+// The parts of __preempt_count that a handler's context adds: see __nmi_enter and preempt_disable.
+const (
+	preemptOffset = 1
+	nmiOffset     = 0x100000 + 0x10000 // an NMI counts as a hard interrupt too
+)
+
+// gateEnter: int kprobe_enter(struct pt_regs *regs): what __preempt_count gets while the handlers run.
+func (k *Kprobes) gateEnter(c *kernel.VCPU) uint64 {
+	return uint64(k.thunks[c.ID].added())
+}
+
+func (t *thunk) added() uint32 {
+	if t.nmi() {
+		return nmiOffset
+	}
+	return preemptOffset
 }
 
 // stackFull stops the machine before handlers within handlers leave the task's stack. Linux has a guard page there, and a double
@@ -119,7 +149,7 @@ func (k *Kprobes) gateNext(c *kernel.VCPU) uint64 {
 	case !t.began:
 		t.began = true
 		k.push(regs+regIP, t.ip)
-		if t.via != viaFtrace {
+		if !t.saved() {
 			k.push(regs+regFlags, t.flags)
 		}
 	default:
@@ -156,7 +186,15 @@ func (k *Kprobes) answered(c *kernel.VCPU, t *thunk, nonzero bool) {
 		k.release(t.chain[0])
 		t.chain = t.chain[1:]
 	case !t.post && nonzero:
-		t.skip = true
+		t.moved()
+	}
+}
+
+// moved notes that a handler has changed ip: the instruction is not run, nor are the handlers behind. At a jump that means nothing
+// (aggr_pre_handler, opt_pre_handler).
+func (t *thunk) moved() {
+	if t.via != viaDetour && t.via != viaTemplate {
+		t.skip, t.list = true, nil
 	}
 }
 
@@ -181,7 +219,7 @@ func (k *Kprobes) nextGuest(c *kernel.VCPU, t *thunk, regs uint64) (fn, arg uint
 				return fn, arg, true
 			}
 		}
-		if t.via != viaFtrace && t.via != viaEntry || t.post || t.skip {
+		if t.via != viaFtrace || t.post || t.skip {
 			return 0, 0, false
 		}
 		t.post, t.list = true, t.site.probes
@@ -192,7 +230,7 @@ func (k *Kprobes) nextGuest(c *kernel.VCPU, t *thunk, regs uint64) (fn, arg uint
 // guestCall is what to call for one probe; it runs Go handlers itself.
 func (k *Kprobes) guestCall(c *kernel.VCPU, t *thunk, p *Probe, regs uint64) (fn, arg uint64, ok bool) {
 	h := k.newHit(c, regs, t.ip)
-	h.Probe, h.Int3 = p, t.via == viaInt3 || t.via == viaPost
+	h.Probe, h.Int3, h.added = p, t.nmi(), t.added()
 	switch {
 	case t.post:
 		if p.C != nil {
@@ -222,7 +260,7 @@ func (k *Kprobes) guestCall(c *kernel.VCPU, t *thunk, p *Probe, regs uint64) (fn
 	if p.Pre != nil {
 		p.Pre(h)
 		if h.Regs.moved {
-			t.skip = true
+			t.moved()
 			k.push(regs+regIP, h.Regs.ip)
 		}
 	}
@@ -231,8 +269,8 @@ func (k *Kprobes) guestCall(c *kernel.VCPU, t *thunk, p *Probe, regs uint64) (fn
 
 // finishCalls ends the handlers: ftrace's trampoline goes on, kprobe_thunk will come to gateResume.
 func (k *Kprobes) finishCalls(c *kernel.VCPU, t *thunk, regs uint64) {
-	if t.via == viaFtrace {
-		if !t.skip {
+	if t.saved() {
+		if t.via == viaFtrace && !t.skip {
 			k.push(regs+regIP, t.site.addr+5)
 		}
 		*t = thunk{}
@@ -240,7 +278,11 @@ func (k *Kprobes) finishCalls(c *kernel.VCPU, t *thunk, regs uint64) {
 		return
 	}
 	t.flags, _ = word(k.m, regs+regFlags)
-	k.push(regs+regFlags, t.flags&^x86.FlagIF&^x86.FlagTF)
+	hidden := uint64(x86.FlagTF)
+	if t.nmi() {
+		hidden |= x86.FlagIF
+	}
+	k.push(regs+regFlags, t.flags&^hidden)
 	if t.skip {
 		t.to, _ = word(k.m, regs+regIP)
 	}

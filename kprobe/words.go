@@ -1,8 +1,13 @@
 package kprobe
 
-import "kscope/kernel"
+import (
+	"unsafe"
 
-// word reads 8 bytes of kernel memory on the path of every hit. It is the package's only unsafe: kernel.U64 takes four times
+	"kscope/kernel"
+	"kscope/kernel/x86"
+)
+
+// This file has the package's only unsafe. word reads 8 bytes of kernel memory on the path of every hit: kernel.U64 takes four times
 // as long and allocates. va is a multiple of 8, so that the word lies in one page.
 func word(m *kernel.Machine, va uint64) (uint64, bool) {
 	if va&7 != 0 {
@@ -28,3 +33,47 @@ func words(m *kernel.Machine, va uint64) (a, b uint64, ok bool) {
 	b, ok2 := word(m, va+8)
 	return a, b, ok1 && ok2
 }
+
+// regWords is a struct pt_regs that a trampoline has made on the stack, in words, with the return address of its gate's call below
+// and, for ftrace_regs_caller, what its pushfq has pushed above.
+type regWords struct {
+	from  uint64
+	regs  [15]uint64
+	orig  uint64
+	ip    uint64
+	cs    uint64
+	flags uint64
+	sp    uint64
+	ss    uint64
+	above uint64
+}
+
+// room is where a struct pt_regs goes that begins below bytes below a CPU's stack pointer; nil: see x86.CPU.Below.
+func room(c *kernel.VCPU, below uint64) *regWords {
+	if c.CPU.Reg(x86.RSP)&7 != 0 {
+		return nil
+	}
+	return (*regWords)(c.CPU.Below(8 + regsSize + below))
+}
+
+// save fills in what a trampoline saves, but for what differs between them: ip, sp and orig_ax.
+func (w *regWords) save(c *kernel.VCPU) {
+	c.CPU.SaveRegs(&w.regs)
+	w.cs, w.flags, w.ss = kernelCS, c.CPU.Flags(), kernelDS
+}
+
+// load gives a CPU the registers that are there.
+func (w *regWords) load(c *kernel.VCPU) {
+	c.CPU.LoadRegs(&w.regs)
+	if w.flags != c.CPU.Flags() {
+		c.CPU.SetFlags(w.flags)
+	}
+}
+
+// words are all of struct pt_regs.
+func (w *regWords) words() *[regsSize / 8]uint64 {
+	return (*[regsSize / 8]uint64)(unsafe.Pointer(&w.regs))
+}
+
+// __KERNEL_CS and __KERNEL_DS.
+const kernelCS, kernelDS = 0x10, 0x18

@@ -65,8 +65,7 @@
 	GATE prepare_ftrace_return
 	GATE ftrace_return_to_handler
 	GATE kprobe_ftrace_handler
-	GATE kprobe_handler
-	GATE opt_pre_handler
+	GATE optimized_callback
 	GATE arch_rethook_trampoline_callback
 	GATE stack_trace_call
 	/* called by trace_printk.h */
@@ -84,6 +83,7 @@
 	GATE kprobe_arm
 	GATE kprobe_disarm
 	GATE kprobe_switch
+	GATE kprobe_enter
 	GATE kprobe_next
 	GATE kprobe_resume
 	GATE kprobe_optimizer_step

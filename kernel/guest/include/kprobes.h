@@ -78,6 +78,7 @@ struct kprobe_call {			/* a handler to call: fn(a, b, c) */
 long kprobe_arm(struct kprobe *p, struct kretprobe *rp);	/* rp NULL: a kprobe. -errno */
 long kprobe_disarm(struct kprobe *p);				/* out of the list; text is restored by the next flush */
 long kprobe_switch(struct kprobe *p, u64 on);
+long kprobe_enter(struct pt_regs *regs);				/* what to add to __preempt_count while handlers run */
 long kprobe_next(struct pt_regs *regs, struct kprobe_call *call, long ret);	/* 1: call it; ret: what the last one returned */
 void kprobe_resume(void);					/* jumped to by kprobe_thunk */
 enum { KPROBE_PENDING_KICK = 1, KPROBE_PENDING_LOG };

@@ -4,7 +4,8 @@
  * kscope's package kprobe checks places, patches text and knows what is registered; a hit comes to it first. When a handler
  * is a C function of the guest, the CPU goes on in kprobe_thunk (arch/kprobes_64.S), or straight from ftrace's trampoline, with
  * a struct pt_regs that this code has built, and kprobe_dispatch() asks by kprobe_next() what to call, until nothing is left.
- * Interrupts are off meanwhile, so that handlers are never preempted.
+ * Meanwhile preemption is off, and interrupts are as the probed code has them; behind an int3 they are off, and the context is
+ * an NMI's (exc_int3 of 6.1 begins with irqentry_nmi_enter).
  *
  * Optimisation: probes that may become jumps wait in a list of kscope's. Five ticks after the last arming the optimiser makes
  * sure that nobody is still within the bytes that the jumps will cover, and has them written.
@@ -28,11 +29,12 @@ __section(".kprobes.text") notrace void kprobe_dispatch(struct pt_regs *regs)
 {
 	struct kprobe_call call;
 	long ret = 0;
+	int context = kprobe_enter(regs);
 
-	preempt_disable_notrace();
+	preempt_count_add(context);
 	while (kprobe_next(regs, &call, ret))
 		ret = (int)((long (*)(unsigned long, unsigned long, unsigned long))call.fn)(call.a, call.b, call.c);
-	preempt_enable_notrace();
+	preempt_count_sub(context);
 }
 
 static int __register_kprobe(struct kprobe *p, struct kretprobe *rp)
@@ -93,7 +95,7 @@ void unregister_kprobes(struct kprobe **kps, int num)
 		return;
 	for (i = 0; i < num; i++)
 		__unregister_kprobe(kps[i]);
-	synchronize_rcu();	/* handlers that still run have interrupts off */
+	synchronize_rcu();	/* handlers that still run have preemption off */
 }
 
 /* The instances live in guest memory, since handlers see them; which are free is kscope's business. */

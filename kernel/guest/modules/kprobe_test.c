@@ -24,7 +24,7 @@ static bool loud;
 module_param(loud, bool, 0444);
 MODULE_PARM_DESC(loud, "the handler prints: with symbol=_printk it hits its own probe");
 
-static unsigned long pre_hits, post_hits, entries, returns, bad;
+static unsigned long pre_hits, post_hits, nmi_hits, entries, returns, bad;
 static struct kprobe kp, missing = { .symbol_name = "no_such_function" };
 static struct kretprobe rp;
 
@@ -33,11 +33,21 @@ struct call {
 	unsigned long arg;
 };
 
+/* Behind an int3: an NMI's context, interrupts off. By ftrace, a jump or a return: preemption off, interrupts as in the probed code. */
+static bool context(struct pt_regs *regs)
+{
+	if (in_nmi())
+		return irqs_disabled() && in_hardirq();
+	return irqs_disabled() == !(regs->flags & X86_EFLAGS_IF) && (preempt_count() & PREEMPT_MASK);
+}
+
 static int pre(struct kprobe *p, struct pt_regs *regs)
 {
-	if (p != &kp || regs->ip != (unsigned long)kp.addr + 1 || !irqs_disabled())
+	if (p != &kp || regs->ip != (unsigned long)kp.addr + 1 || !context(regs) || (in_nmi() && !offset))
 		bad++;
 	pre_hits++;
+	if (in_nmi())
+		nmi_hits++;
 	if (loud)
 		pr_info("kprobe_test: %s calls %s\n", current->comm, symbol);
 	return 0;
@@ -45,7 +55,7 @@ static int pre(struct kprobe *p, struct pt_regs *regs)
 
 static void behind(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
 {
-	if (regs->ip <= (unsigned long)kp.addr)
+	if (regs->ip <= (unsigned long)kp.addr || !context(regs) || !in_nmi() != !offset)
 		bad++;
 	post_hits++;
 }
@@ -67,7 +77,7 @@ static int ret(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct call *c = (struct call *)ri->data;
 
-	if (!c->entered || ktime_get() < c->entered || regs->ip != get_kretprobe_retaddr(ri))
+	if (!c->entered || ktime_get() < c->entered || regs->ip != get_kretprobe_retaddr(ri) || !context(regs) || in_nmi())
 		bad++;
 	c->entered = 0;
 	returns++;
@@ -114,7 +124,7 @@ static void __exit kprobe_test_exit(void)
 {
 	unregister_kretprobe(&rp);
 	unregister_kprobe(&kp);
-	pr_info("kprobe_test: pre %lu post %lu returns %lu missed %lu %d bad %lu\n", pre_hits, post_hits, returns, kp.nmissed, rp.nmissed, bad);
+	pr_info("kprobe_test: pre %lu post %lu returns %lu missed %lu %d bad %lu nmi %lu\n", pre_hits, post_hits, returns, kp.nmissed, rp.nmissed, bad, nmi_hits);
 }
 
 module_init(kprobe_test_init);
