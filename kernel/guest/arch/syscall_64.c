@@ -15,7 +15,7 @@ long __x64_sys_ni_syscall(const struct pt_regs *regs)
 	X(0, read) X(1, write) X(2, open) X(3, close) X(4, newstat) X(5, newfstat) X(6, newlstat) X(7, poll) X(8, lseek) \
 	X(9, mmap) X(10, mprotect) X(11, munmap) X(12, brk) X(13, rt_sigaction) X(14, rt_sigprocmask) X(15, rt_sigreturn) \
 	X(16, ioctl) X(17, pread64) X(18, pwrite64) X(19, readv) X(20, writev) X(21, access) X(22, pipe) X(23, select) X(24, sched_yield) \
-	X(32, dup) X(33, dup2) X(34, pause) X(35, nanosleep) X(37, alarm) X(39, getpid) X(40, sendfile64) X(56, clone) X(57, fork) \
+	X(32, dup) X(33, dup2) X(34, pause) X(35, nanosleep) X(36, getitimer) X(37, alarm) X(38, setitimer) X(39, getpid) X(40, sendfile64) X(56, clone) X(57, fork) \
 	X(58, vfork) X(59, execve) X(60, exit) X(61, wait4) X(62, kill) X(63, newuname) X(72, fcntl) X(73, flock) X(74, fsync) X(75, fdatasync) \
 	X(76, truncate) X(77, ftruncate) X(78, getdents) X(79, getcwd) X(80, chdir) X(81, fchdir) X(82, rename) X(83, mkdir) \
 	X(84, rmdir) X(85, creat) X(86, link) X(87, unlink) X(88, symlink) X(89, readlink) X(90, chmod) X(91, fchmod) \

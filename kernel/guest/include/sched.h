@@ -122,7 +122,8 @@ struct signal_struct {
 	int group_exit_code;
 	unsigned int flags;
 	struct pid *pids[PIDTYPE_MAX];
-	struct hrtimer real_timer;		/* alarm(): sends SIGALRM to leader_pid */
+	struct hrtimer real_timer;		/* setitimer(), alarm(): sends SIGALRM to leader_pid */
+	ktime_t it_real_incr;
 	struct rlimit { unsigned long rlim_cur, rlim_max; } rlim[RLIM_NLIMITS];
 	u64 cutime, cstime;
 	u64 acct_utime, acct_stime;		/* of threads that have left (kernel/tsacct.c) */

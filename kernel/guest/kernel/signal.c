@@ -222,29 +222,6 @@ int do_send_sig_info(int sig, struct kernel_siginfo *info, struct task_struct *p
 	return ret;
 }
 
-/* alarm()'s timer. */
-enum hrtimer_restart it_real_fn(struct hrtimer *timer);
-enum hrtimer_restart it_real_fn(struct hrtimer *timer)
-{
-	struct signal_struct *sig = container_of(timer, struct signal_struct, real_timer);
-	struct task_struct *p = pid_task(sig->pids[PIDTYPE_TGID], PIDTYPE_TGID);
-
-	if (p)
-		do_send_sig_info(SIGALRM, SEND_SIG_PRIV, p, true);
-	return HRTIMER_NORESTART;
-}
-
-SYSCALL_DEFINE1(alarm, unsigned int, seconds)
-{
-	struct hrtimer *timer = &current->signal->real_timer;
-	s64 left = hrtimer_active(timer) ? timer->node.expires - ktime_get() : 0;
-
-	hrtimer_cancel(timer);
-	if (seconds)
-		hrtimer_start(timer, seconds * NSEC_PER_SEC, HRTIMER_MODE_REL);
-	return left > 0 ? DIV_ROUND_UP(left, NSEC_PER_SEC) : 0;
-}
-
 int send_sig(int sig, struct task_struct *p, int priv)
 {
 	return do_send_sig_info(sig, priv ? SEND_SIG_PRIV : SEND_SIG_NOINFO, p, false);
