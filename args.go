@@ -75,6 +75,17 @@ func usage() string {
 	return b.String()
 }
 
+// defaultMemory is what a script may have, beyond the memory of its guest, when the command line says nothing.
+const defaultMemory = 1 << 30
+
+// memory is the bound of a program that runs so many scripts at once.
+func (o *options) memory(scripts int) uint64 {
+	if o.given["max-memory"] {
+		return o.maxMemory
+	}
+	return (defaultMemory + o.machine.Mem) * uint64(scripts)
+}
+
 // newFlags are the flags; they may stand before and behind the subcommand, with one dash or two.
 func newFlags(o *options) *flag.FlagSet {
 	f := flag.NewFlagSet("kscope", flag.ContinueOnError)
@@ -109,7 +120,7 @@ func newFlags(o *options) *flag.FlagSet {
 	})
 	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
 	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
-	f.Var((*size)(&o.maxMemory), "max-memory", "stop Starlark when the program has more than `SIZE` of memory (0: never)")
+	f.Var((*size)(&o.maxMemory), "max-memory", "stop scripts when the program has more than `SIZE` of memory (default: 1G beyond the guest's; 0: never)")
 	f.Func("e", "evaluate `EXPR` and print its value", func(s string) error {
 		if s == "" {
 			return errors.New("want an expression")

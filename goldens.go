@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"kscope/ftrace"
@@ -90,6 +91,9 @@ func (p *program) bounded() *program {
 	}
 	if b.opts.maxSteps == 0 {
 		b.opts.maxSteps = goldenSteps
+	}
+	if b.opts.jobs == 0 {
+		b.opts.jobs = runtime.GOMAXPROCS(0) // scripts that share one heap
 	}
 	return &b
 }

@@ -127,7 +127,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		Interrupt: env.Interrupt,
 		Now:       env.Now,
 		MaxSteps:  p.opts.maxSteps,
-		MaxMemory: p.opts.maxMemory,
+		MaxMemory: p.opts.memory(max(p.opts.jobs, 1)),
 		Args:      p.opts.args,
 		Dir:       dir,
 		Seeds:     p.seeds,

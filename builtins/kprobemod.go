@@ -339,15 +339,15 @@ func (p *probe) call(fn *lang.Handler, h *kprobe.Hit) starlark.Value {
 	if !ok {
 		g = p.g
 	}
-	if p.closed {
+	if p.closed || g.env.host.Closing() {
 		return starlark.None // it goes, but its last run on another CPU was under way
 	}
 	ctx := &probeCtx{g: g, h: h}
 	v, err := fn.Call(ctx)
-	ctx.h = nil
+	defer func() { ctx.h = nil }()
 	if err != nil {
 		if g.err == nil {
-			g.err = err
+			g.err = lang.At(err, g.position(h.K.Machine(), ctx))
 		}
 		h.K.Machine().RequestStop("a probe's handler failed at " + h.K.Machine().Symbols().Format(h.Addr()))
 		return starlark.None

@@ -32,7 +32,7 @@ func onKinds() []onKind {
 		{"kretprobe", ":GLOB", "when a function returns, by a kretprobe of the guest: ctx.retval, ctx.duration", armKretprobe, false},
 		{"function", ":GLOB", "at a function's entry, by a host hook: the guest is not patched and cannot tell", armFunction, true},
 		{"tracepoint", ":SYSTEM:EVENT, both globs", "a trace event: its fields are ctx's attributes", armTracepoint, true},
-		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU", armInterval, true},
+		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU; from 100 ns to an hour", armInterval, true},
 		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile, true},
 		{"insn", ":N", "whenever N more instructions have been executed", armInsn, true},
 		{"patch", "", "each write of a text patch: ctx.where, .old, .new, .kind", armPatch, true},
@@ -219,13 +219,13 @@ func (h *hook) bad(at string, off int, format string, args ...any) *lang.Error {
 
 // fire calls the handler with its ctx. It tells whether a value came back, for kretprobes' entries.
 func (h *hook) fire(m *kernel.Machine, ctx starlark.Value) {
-	if !h.armed {
+	if !h.armed || h.g.env.host.Closing() {
 		return
 	}
 	if h.when != nil {
 		v, err := h.when.Call(ctx)
 		if err != nil {
-			h.failed(m, err)
+			h.failed(m, ctx, err)
 			return
 		}
 		if !v.Truth() {
@@ -234,7 +234,7 @@ func (h *hook) fire(m *kernel.Machine, ctx starlark.Value) {
 	}
 	h.calls++
 	if _, err := h.fn.Call(ctx); err != nil {
-		h.failed(m, err)
+		h.failed(m, ctx, err)
 	}
 	if h.limit != 0 && h.calls >= h.limit {
 		h.drop(m)
@@ -242,7 +242,7 @@ func (h *hook) fire(m *kernel.Machine, ctx starlark.Value) {
 }
 
 // failed acts on an error of the handler, as on_error says.
-func (h *hook) failed(m *kernel.Machine, err error) {
+func (h *hook) failed(m *kernel.Machine, ctx starlark.Value, err error) {
 	h.errors++
 	h.last = err
 	switch h.onError {
@@ -251,20 +251,23 @@ func (h *hook) failed(m *kernel.Machine, err error) {
 		h.drop(m)
 	default:
 		if h.g.err == nil {
-			h.g.err = lang.At(err, h.g.position(m))
+			h.g.err = lang.At(err, h.g.position(m, ctx))
 		}
 		m.RequestStop("a handler of " + h.spec + " failed")
 	}
 }
 
-// position says where a machine is, while it runs.
-func (g *Guest) position(m *kernel.Machine) string {
+// position says where a machine is, while a handler runs with ctx.
+func (g *Guest) position(m *kernel.Machine, ctx starlark.Value) string {
 	c := m.Running()
 	if c == nil {
 		return fmt.Sprintf("t = %s, %d insns", seconds(m.Now()), m.Insns())
 	}
-	cur := c.Current()
-	return fmt.Sprintf("%s, cpu%d, %s-%d, t = %s, %d insns", g.placeName(c.CPU.RIP()), c.ID, cur.Comm, cur.Pid, seconds(c.Now()), m.Insns())
+	cur, at := c.Current(), c.CPU.RIP()
+	if x, ok := ctx.(*probeCtx); ok && x.h != nil {
+		at = x.h.Addr() // the CPU is in the probe's own code
+	}
+	return fmt.Sprintf("%s, cpu%d, %s-%d, t = %s, %d insns", g.placeName(at), c.ID, cur.Comm, cur.Pid, seconds(c.Now()), m.Insns())
 }
 
 // drop detaches from inside a run.

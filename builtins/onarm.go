@@ -3,6 +3,7 @@ package builtins
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -334,6 +335,12 @@ func (g *Guest) eventMoment(f *event.Format, c *kernel.VCPU, d []byte) *moment {
 // units are what may stand between "interval:" and the number.
 var units = map[string]uint64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "hz": 0}
 
+// What a period may be, in ns: a CPU's slice is about 500.
+const (
+	minPeriod uint64 = 100
+	maxPeriod uint64 = 3600 * 1e9
+)
+
 func armInterval(h *hook, rest string) error { return h.armClock(rest, false) }
 func armProfile(h *hook, rest string) error  { return h.armClock(rest, true) }
 
@@ -346,9 +353,18 @@ func (h *hook) armClock(rest string, each bool) error {
 		e.Hint = "units are ns, us, ms, s and hz: interval:ms:10, profile:hz:99"
 		return e
 	}
-	n, err := strconv.ParseUint(num, 10, 40)
-	if err != nil || n == 0 {
+	n, err := strconv.ParseUint(num, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		n = math.MaxUint64
+	} else if err != nil || n == 0 {
 		return h.bad(rest, at+len(unit)+1, "want a positive number behind %q", unit+":")
+	}
+	least, most := uint64(1), 1e9/minPeriod
+	if unit != "hz" {
+		least, most = max(1, minPeriod/scale), maxPeriod/scale
+	}
+	if n < least || n > most {
+		return h.bad(rest, at+len(unit)+1, "want %d to %d behind %q", least, most, unit+":")
 	}
 	period := n * scale
 	if unit == "hz" {

@@ -376,6 +376,16 @@ func kernelHot(c *call) (starlark.Value, error) {
 	return starlark.None, c.fail(err, "", nil)
 }
 
+// guestOut is what the guest's programs write to; behind the script's end it is nobody's.
+type guestOut struct{ e *Env }
+
+func (o guestOut) Write(b []byte) (int, error) {
+	if o.e.host.Closing() {
+		return len(b), nil
+	}
+	return o.e.cfg.Stdout.Write(b)
+}
+
 // runShell implements sh: what the shell and its commands write is shown as it comes, or returned.
 func runShell(c *call) (starlark.Value, error) {
 	text, stdin, capture := "", "", false
@@ -388,7 +398,7 @@ func runShell(c *call) (starlark.Value, error) {
 	if err := c.dry(); err != nil {
 		return nil, err
 	}
-	out := c.g.env.cfg.Stdout
+	out := guestOut{c.g.env}
 	streams := kernel.Streams{In: strings.NewReader(stdin), Out: out, Err: out, Fork: func() kernel.Streams { return kernel.Streams{} }}
 	p := &process{}
 	if capture {

@@ -100,7 +100,7 @@ func (h *Host) testCase(t *starlark.Thread, b *starlark.Builtin, args starlark.T
 
 // cancelled tells that an error is no failure of what was called, but the end of all.
 func (h *Host) cancelled(err error) bool {
-	return h.limited || strings.Contains(err.Error(), cancelled) || h.interrupted()
+	return h.limited.Load() || strings.Contains(err.Error(), cancelled) || h.interrupted()
 }
 
 func (h *Host) testSkip(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -113,7 +113,7 @@ func (s *Session) command(line string) error {
 	}
 	v, err := starlark.Call(s.thread, fn, args, nil)
 	if err == nil && v != starlark.None {
-		show(s.Out, v)
+		err = s.Host.show(s.Out, v)
 	}
 	if ferr := finish(); err == nil {
 		err = ferr

@@ -89,7 +89,7 @@ func (h *Host) suffix(obj starlark.HasAttrs, name string) string {
 func (h *Host) completeName(s scan, prefix string, globals starlark.StringDict) []string {
 	var out []string
 	offer := func(name string, v starlark.Value) {
-		if !strings.HasPrefix(name, prefix) || name == "_" {
+		if !strings.HasPrefix(name, prefix) || name == "_" || !isIdent(name[0]) {
 			return
 		}
 		if _, ok := v.(starlark.Callable); ok {

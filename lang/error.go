@@ -71,6 +71,15 @@ func (h *Host) report(w io.Writer, err error) int {
 	if errors.As(err, &at) {
 		defer fmt.Fprintf(w, "  guest: %s\n", at.where)
 	}
+	var over *overBudget
+	if status := h.reportCause(w, err); !errors.As(err, &over) {
+		return status
+	}
+	printHint(w, "a handler stops the machine while it runs: let it note what it sees, and work behind the run")
+	return ExitLimit
+}
+
+func (h *Host) reportCause(w io.Writer, err error) int {
 	// The innermost cause tells most: load() wraps what went wrong inside the loaded file.
 	var calls starlark.CallStack
 	var ee *starlark.EvalError
@@ -113,7 +122,7 @@ func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
 	at := ""
 	if name, ok := strings.CutPrefix(msg, "undefined: "); ok {
 		at = name
-		if better := DidYouMean(name, append(h.env.Keys(), starlark.Universe.Keys()...)); better != "" {
+		if better := DidYouMean(name, append(h.names(), starlark.Universe.Keys()...)); better != "" {
 			hint = better
 		}
 	}
@@ -149,8 +158,11 @@ func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 			status = e.Exit
 		}
 	}
-	if h.limited {
+	if h.limited.Load() {
 		status = ExitLimit
+	}
+	if reason := h.exhausted.Load(); reason != nil {
+		msg, hint = *reason, "what it holds: lists and dicts that grow, keys of aggregations, records; --max-memory=4G allows more"
 	}
 	if hint == "" && strings.Contains(msg, "frozen") {
 		hint = "a loaded file's globals are frozen when load() returns; keep changing state in the script that runs, or return it from a function"

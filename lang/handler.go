@@ -28,6 +28,12 @@ func (h *Host) Handler(name string, fn starlark.Callable) *Handler {
 	return x
 }
 
+// overBudget is the error of a call that was too long.
+type overBudget struct{ err error }
+
+func (o *overBudget) Error() string { return o.err.Error() }
+func (o *overBudget) Unwrap() error { return o.err }
+
 // Close forgets the thread.
 func (x *Handler) Close() { x.h.Drop(x.t) }
 
@@ -45,6 +51,7 @@ func (x *Handler) Call(args ...starlark.Value) (starlark.Value, error) {
 	}
 	if err != nil && x.t.Steps >= x.end {
 		x.t.Uncancel() // the next call has a budget of its own
+		err = &overBudget{err}
 	}
 	return v, err
 }

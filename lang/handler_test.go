@@ -32,7 +32,7 @@ func TestHandler(t *testing.T) {
 			t.Fatalf("call %d: %v %v", i, v, err)
 		}
 	}
-	if _, err := forever.Call(starlark.None); err == nil || !strings.Contains(err.Error(), "--max-steps") || !h.limited {
+	if _, err := forever.Call(starlark.None); err == nil || !strings.Contains(err.Error(), "--max-steps") || !h.limited.Load() {
 		t.Fatalf("the host's budget: %v", err)
 	}
 	forever.Close()

@@ -33,6 +33,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sktime "go.starlark.net/lib/time"
@@ -77,14 +78,18 @@ type Host struct {
 	order   []string // absolute paths of the files being run, outermost first
 	ends    []func() error
 	closers []func() error
+	closing bool   // they run
 	left    uint64 // steps not yet leased to a thread
-	limited bool   // a thread ran out of steps
 	flags   []scriptFlag
 	given   map[string]string // flags that were given, with their values
 	rest    []string          // arguments that are no flags
 	script  string            // path of the script that runs
 	cases   []CaseResult
 	chunks  int // pieces of source without a file name so far
+
+	limited   atomic.Bool            // a thread ran out of steps or memory
+	stopped   atomic.Bool            // the threads are cancelled
+	exhausted atomic.Pointer[string] // how the watchdog words the end of the memory
 
 	mu         sync.Mutex // guards threads and interrupts
 	threads    []*starlark.Thread
@@ -135,6 +140,7 @@ func (h *Host) Close() error {
 			first = err
 		}
 	}
+	h.closing = true
 	for len(h.closers) > 0 {
 		last := len(h.closers) - 1
 		f := h.closers[last]
@@ -145,6 +151,9 @@ func (h *Host) Close() error {
 	}
 	return first
 }
+
+// Closing tells that the run is over: what is undone now may make things happen, which are not the script's any more.
+func (h *Host) Closing() bool { return h.closing }
 
 // Thread makes a Starlark thread with the host's print, load, clock and budget. Modules that call back into Starlark later
 // (handlers, user programs) run each callback in a thread of their own, made here.
@@ -192,6 +201,7 @@ func (h *Host) Drop(t *starlark.Thread) {
 func (h *Host) Cancel(reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.stopped.Store(true)
 	for _, t := range h.threads {
 		t.Cancel(reason)
 	}
@@ -201,6 +211,7 @@ func (h *Host) Cancel(reason string) {
 func (h *Host) uncancel() {
 	h.mu.Lock()
 	h.interrupts = 0
+	h.stopped.Store(false)
 	defer h.mu.Unlock()
 	for _, t := range h.threads {
 		t.Uncancel()
@@ -242,6 +253,7 @@ func (h *Host) end() {
 	defer h.mu.Unlock()
 	h.ending = true
 	if h.interrupts == 1 {
+		h.stopped.Store(false)
 		for _, t := range h.threads {
 			t.Uncancel()
 		}
@@ -257,6 +269,7 @@ func (h *Host) interrupted() bool {
 
 // Run runs a script to its end: the file and its main(), then the closers. Errors are printed to errw.
 func (h *Host) Run(path string, errw io.Writer) int {
+	defer h.watch()()
 	_, err := h.execFile(path)
 	status := h.Report(errw, err)
 	if err != nil && !errors.Is(err, errDone) && !h.interrupted() {
@@ -319,7 +332,7 @@ func (h *Host) execSource(path string, src []byte) (starlark.StringDict, error) 
 func (h *Host) Eval(src string) error {
 	v, err := h.Value(src)
 	if err == nil && v != starlark.None {
-		show(h.cfg.Stdout, v)
+		return h.show(h.cfg.Stdout, v)
 	}
 	return err
 }
@@ -329,6 +342,7 @@ func (h *Host) Value(src string) (starlark.Value, error) { return h.ValueWith(sr
 
 // ValueWith is Value for a source that may use more names than those of all scripts: values that a literal cannot spell.
 func (h *Host) ValueWith(src string, names starlark.StringDict) (starlark.Value, error) {
+	defer h.watch()()
 	t := h.Thread("-e")
 	defer h.Drop(t)
 	globals := starlark.StringDict{}
@@ -352,6 +366,7 @@ func (h *Host) parseFile(path string, src []byte) (*syntax.File, error) {
 // initFile runs a file in thread t. It freezes nothing: a script's main() and the handlers that run inside it may write to
 // its globals (starlark.ExecFile would have frozen them); load() freezes what it loads.
 func (h *Host) initFile(t *starlark.Thread, f *syntax.File) (starlark.StringDict, error) {
+	guard(f)
 	prog, err := starlark.FileProgram(f, h.env.Has)
 	if err != nil {
 		return nil, err
@@ -372,6 +387,7 @@ func (h *Host) parseChunk(src string) (*syntax.File, string, error) {
 
 // runChunk runs a parsed chunk against globals and returns the value of a sole expression, else None.
 func (h *Host) runChunk(t *starlark.Thread, f *syntax.File, name string, globals starlark.StringDict) (starlark.Value, error) {
+	guard(f)
 	if len(f.Stmts) == 1 {
 		if s, ok := f.Stmts[0].(*syntax.ExprStmt); ok {
 			return starlark.EvalExprOptions(f.Options, t, s.X, globals)

@@ -132,16 +132,17 @@ func (f *formatter) number(start int) (int, error) {
 		}
 		n, err := starlark.AsInt32(v)
 		if err != nil || n > maxWidth || n < -maxWidth {
-			return 0, Errorf("a width of %v is out of range", v)
+			return 0, Errorf("a width of %v: want at most %d", v, maxWidth)
 		}
 		return n, nil
 	}
-	n := 0
+	from, n := f.pos, 0
 	for f.pos < len(f.format) && f.format[f.pos] >= '0' && f.format[f.pos] <= '9' {
-		if n = n*10 + int(f.format[f.pos]-'0'); n > maxWidth {
-			return 0, Errorf("a width of %d is out of range in %q", n, f.format)
-		}
+		n = min(n*10+int(f.format[f.pos]-'0'), maxWidth+1)
 		f.pos++
+	}
+	if text := f.format[from:f.pos]; n > maxWidth {
+		return 0, &Error{Msg: fmt.Sprintf("a width of %s in %q: want at most %d", text, f.format, maxWidth), At: text}
 	}
 	return n, nil
 }

@@ -260,7 +260,10 @@ func (s *Session) attended(interrupt func(), fn func() error) {
 	if s.Begin != nil {
 		s.Begin()
 	}
-	s.report(fn())
+	end := s.Host.watch()
+	err := fn()
+	end()
+	s.report(err)
 	if s.End != nil {
 		s.End()
 	}
@@ -286,12 +289,21 @@ func (s *Session) eval(src string) error {
 	}
 	if v != starlark.None {
 		s.globals["_"] = v
-		show(s.Out, v)
+		return s.Host.show(s.Out, v)
 	}
 	return nil
 }
 
-// show prints a statement's value: a text of several lines as it is, anything else as Starlark writes it.
+// show prints a statement's value.
+func (h *Host) show(w io.Writer, v starlark.Value) error {
+	err := h.showable(v)
+	if err == nil {
+		show(w, v)
+	}
+	return err
+}
+
+// show prints a value that is fit to be shown: a text of several lines as it is, anything else as Starlark writes it.
 func show(w io.Writer, v starlark.Value) {
 	if text, ok := starlark.AsString(v); ok && strings.Contains(text, "\n") {
 		fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))

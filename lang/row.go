@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 
@@ -84,6 +85,7 @@ func (h *Host) buildEnv(tables []Table) {
 			h.addRow(r)
 		}
 	}
+	maps.Copy(h.env, h.guards())
 	for _, v := range h.env {
 		if m, ok := v.(*Module); ok {
 			sort.Strings(m.names)

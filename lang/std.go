@@ -5,7 +5,6 @@ import (
 	"sort"
 	"strings"
 
-	"go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
 	"go.starlark.net/lib/time"
 	"go.starlark.net/starlark"
@@ -18,7 +17,7 @@ func (h *Host) std() []Table {
 		{Title: "the language: Starlark with while, recursion, top-level if/for, sets and reassignment", Rows: []Row{
 			{Name: "print", Sig: `(*args, sep = " ")`, Doc: "Prints values with a newline."},
 			{Name: "printf", Sig: "(format, *args)", Fn: h.printf, Doc: "Prints by C's conversions: %d %i %u %x %X %o %b %c %s %r %v %p %f %e %g, with flags, width and precision.\n%v and %s take any value, %p prints an address in 16 digits, %x of a negative number its 64-bit form."},
-			{Name: "sprintf", Sig: "(format, *args) -> string", Fn: sprintf, Doc: "Like printf, as a string."},
+			{Name: "sprintf", Sig: "(format, *args) -> string", Fn: h.sprintf, Doc: "Like printf, as a string."},
 			{Name: "table", Sig: "(rows, cols = None)", Fn: h.table, Doc: "Prints rows in aligned columns; numbers to the right.\nA row is a list or tuple; with cols it may be an object or dict that has those attributes or keys."},
 			{Name: "attempt", Sig: "(fn, *args, **kwargs) -> struct(ok, value, error)", Fn: attempt, Doc: "Calls fn and catches its failure.\nerror has .text, .hint, .code (the errno's name) and .pos. Ctrl-C and the step budget are not caught."},
 			{Name: "help", Sig: "(x = None)", Fn: h.help, Doc: "Shows the documentation of a function, module, object or name; x may be a string such as \"tracer.*\".\nIn a session, x? is short for help(x)."},
@@ -31,7 +30,7 @@ func (h *Host) std() []Table {
 			{Name: "Regexp.split", Sig: "(text) -> [string]", Doc: "Splits text at the matches."},
 			{Name: "Regexp.sub", Sig: "(repl, text) -> string", Doc: "Replaces all matches; $1 or ${name} stand for groups."},
 			{Name: "Regexp.pattern", Sig: "-> string", Doc: "The pattern's text."},
-			{Name: "json", Sig: ": encode, decode, encode_indent, indent", Value: json.Module, Doc: "JSON from and to Starlark values."},
+			{Name: "json", Sig: ": encode, decode, encode_indent, indent", Value: h.json(), Doc: "JSON from and to Starlark values."},
 			{Name: "math", Sig: ": floor, ceil, log, pow, sqrt, ...", Value: math.Module, Doc: "Mathematical functions and constants."},
 			{Name: "time", Sig: ": now, from_timestamp, parse_time, ...", Value: time.Module, Doc: "Dates. time.now() is the machine's virtual wall clock; the host's clock cannot be reached."},
 		}},
@@ -53,13 +52,16 @@ func unit(name string, n int, doc string) Row {
 }
 
 // formatArgs takes the format off a printf's arguments and formats the rest.
-func formatArgs(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {
+func (h *Host) formatArgs(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (string, error) {
 	if len(kwargs) > 0 || len(args) == 0 {
 		return "", Errorf("%s: want (format, *args)", b.Name())
 	}
 	format, ok := starlark.AsString(args[0])
 	if !ok {
 		return "", Errorf("%s: the format is %s, want string", b.Name(), args[0].Type())
+	}
+	if err := h.showable(args[1:]...); err != nil {
+		return "", inCall(b, err)
 	}
 	text, err := Sprintf(format, args[1:])
 	if e, ok := err.(*Error); ok {
@@ -69,7 +71,7 @@ func formatArgs(b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tupl
 }
 
 func (h *Host) printf(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	text, err := formatArgs(b, args, kwargs)
+	text, err := h.formatArgs(b, args, kwargs)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +79,8 @@ func (h *Host) printf(t *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 	return starlark.None, nil
 }
 
-func sprintf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	text, err := formatArgs(b, args, kwargs)
+func (h *Host) sprintf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	text, err := h.formatArgs(b, args, kwargs)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +96,9 @@ func (h *Host) table(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	var names []string
 	for i := 0; cols != nil && i < cols.Len(); i++ {
 		names = append(names, cellText(cols.Index(i)))
+	}
+	if err := h.showable(rows); err != nil {
+		return nil, inCall(b, err)
 	}
 	text, err := tableText(rows, names)
 	if err != nil {
@@ -111,7 +116,11 @@ func (h *Host) dir(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 	}
 	var names []string
 	if x == nil {
-		names = append(h.env.Keys(), "print", "fail")
+		for name := range h.env {
+			if isIdent(name[0]) && (starlark.Universe[name] == nil || h.rowOf(name) != nil) {
+				names = append(names, name)
+			}
+		}
 	} else if obj, ok := x.(starlark.HasAttrs); ok {
 		names = append(names, obj.AttrNames()...)
 	}
