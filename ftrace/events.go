@@ -50,6 +50,7 @@ var eventFiles = [...]File{
 	{Path: "enable", Mode: 0o640, Text: eventEnableText, Write: writeEventEnable, Doc: "whether the event is recorded: 0 or 1"},
 	{Path: "filter", Mode: 0o640, Text: eventFilterText, Write: writeEventFilter, Doc: "which of these events are recorded; 0: all"},
 	{Path: "format", Mode: 0o440, Text: traceEventFormat, Doc: "fields of a record of this event"},
+	{Path: "hist", Mode: 0o440, Text: histFileText, Doc: "the histograms that triggers of this event have made"},
 	{Path: "id", Mode: 0o440, Text: traceEventID, Doc: "number of this event in records"},
 	{Path: "trigger", Mode: 0o640, Open: openTrigger, Text: triggerText, Write: writeTrigger,
 		Doc: "what happens with the event: COMMAND[:COUNT] [if FILTER], !COMMAND takes it away"},
@@ -141,7 +142,6 @@ func (n *Tracer) forkEvents(t *Tracer) {
 		n.catalog = append(n.catalog, c)
 		n.eventForks[ev] = c
 	}
-	n.trigBufs = [maxTrigDepth][]byte{}
 	forks := map[*eventUse]*eventUse{}
 	use := func(to, from *Tracer) {
 		to.view, to.printks, to.keeper = nil, nil, nil // losses are watched on this machine alone
@@ -162,7 +162,7 @@ func (n *Tracer) forkEvents(t *Tracer) {
 			c.users = append(c.users, forks[u])
 		}
 	}
-	forkTriggers(forks)
+	n.forkTriggers(t, forks)
 }
 
 // use is an event's state in t.

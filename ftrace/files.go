@@ -69,6 +69,8 @@ var files = [...]File{
 	{Path: "stack_trace", Top: true, Mode: 0o440, Text: stackTraceText, Doc: "the deepest stack, while sysctl stack_tracer_enabled is 1"},
 	{Path: "stack_trace_filter", Top: true, Mode: 0o640, Open: openStackFilter, Text: stackFilterText, Write: writeStackFilter, Close: closeStackFilter,
 		Doc: "functions at which the stack tracer looks; as set_ftrace_filter"},
+	{Path: "synthetic_events", Top: true, Mode: 0o640, Open: openSynths, Text: synthsText, Write: writeSynths,
+		Doc: "events that actions of histograms make happen: NAME TYPE FIELD[; TYPE FIELD]…, !NAME takes one away"},
 	{Path: "timestamp_mode", Mode: 0o440, Text: constText("[delta] absolute\n"), Doc: "how times are kept in the ring"},
 	{Path: "trace", Mode: 0o640, Open: openTrace, Read: readTrace, Write: accept, Close: closeTrace, Doc: "the events, as text; > trace clears them"},
 	{Path: "trace_clock", Mode: 0o640, Text: clockText, Write: writeClock, Doc: "the clock of the events; a change clears them",

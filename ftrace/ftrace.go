@@ -94,6 +94,11 @@ type Tracer struct {
 	eventsOn   int
 	trigDepth  int // events that are being shown to triggers, one within the other; the machine's tracer has it
 	trigBufs   [maxTrigDepth][]byte
+	histVars   []*hist         // histograms with variables, the newest first
+	named      []*trigger      // histograms with names, of all tracers; the machine's tracer has it
+	cond       *condSnapshot   // of a histogram's action
+	synths     []*synthEvent   // the machine's, in order of making
+	dynSeq     uint64          // of the last dynamic event
 	eventPids  pidLists        // set_event_pid, set_event_notrace_pid
 	view       *filterView     // nil: no filter has been asked yet
 	printkUsed bool            // something that uses trace_printk has come

@@ -106,6 +106,9 @@ func (t *Tracer) resetShared() error {
 	if err := t.prof.set(false); err != nil {
 		return err
 	}
+	if err := t.DeleteSynths(); err != nil {
+		return err
+	}
 	for i := range t.prof.cpu {
 		t.prof.cpu[i] = profileCPU{}
 	}

@@ -16,11 +16,16 @@ func (t *Tracer) ringOf(cpu int, snap bool) *ring.Buffer {
 	return t.cpu[cpu].ring
 }
 
-// allocSnapshot makes the snapshot's rings as large as the first.
+// allocSnapshot makes the snapshot's rings as large as the first, when it has its full size.
 func (t *Tracer) allocSnapshot() error {
 	if err := t.expand(); err != nil {
 		return err
 	}
+	return t.snapshotRings()
+}
+
+// snapshotRings makes the snapshot's rings as large as the first: tracing_alloc_snapshot_instance.
+func (t *Tracer) snapshotRings() error {
 	total := uint64(0)
 	for i := range t.cpu {
 		total += 2 * ring.KB(t.cpu[i].ring.Len())
@@ -76,6 +81,8 @@ func writeSnapshot(h *Handle, p []byte) (int, error) {
 		return 0, kernel.EINVAL
 	case n == 0:
 		t.freeSnapshot()
+	case n == 1 && t.cond != nil: // a histogram's action takes them
+		return 0, kernel.EBUSY
 	case n == 1:
 		if err := t.allocSnapshot(); err != nil {
 			return 0, err

@@ -62,6 +62,17 @@ func (p *points) addSyscalls() {
 	}
 }
 
+// syscallName is the name of a call by number, with sys_ in front: get_syscall_name; "": there is none.
+func syscallName(nr uint64) string {
+	for _, line := range strings.Split(strings.TrimSpace(syscallTable), "\n") {
+		w := strings.SplitN(line, " ", 3)
+		if n, _ := strconv.ParseUint(w[0], 10, 64); n == nr {
+			return "sys_" + w[1]
+		}
+	}
+	return ""
+}
+
 func (p *points) addSyscall(tp *tracepoint, nr uint64, r *pointRow) {
 	e := &pointEvent{TraceEvent: &r.TraceEvent, tp: tp, row: r}
 	p.bind(e)

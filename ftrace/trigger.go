@@ -59,7 +59,9 @@ type trigger struct {
 	text   string    // of the filter; "": none
 	target *eventUse // of kinds with target
 	paused bool
-	hist   *hist // of hist; of a named one, shared
+	hist   *hist    // of hist; of a named one, shared
+	owner  *trigger // of a named histogram that another trigger made
+	refs   int      // of a histogram: triggers that use it
 }
 
 // trigSet is an event's triggers in the order of its file. It is replaced, never changed.
@@ -282,21 +284,5 @@ func histSwitchTrigger(x *trigger, _ *kernel.VCPU, _ *trigEvent) {
 		if y.hist != nil {
 			y.paused = !x.kind.enable
 		}
-	}
-}
-
-// forkTriggers gives the forks of events' uses triggers of their own.
-func forkTriggers(forks map[*eventUse]*eventUse) {
-	for u, n := range forks {
-		if u.trig == nil {
-			continue
-		}
-		s := &trigSet{cond: u.trig.cond}
-		for _, x := range u.trig.list {
-			y := *x
-			y.use, y.target = n, forks[x.target]
-			s.list = append(s.list, &y)
-		}
-		n.trig = s
 	}
 }

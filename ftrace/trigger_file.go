@@ -155,7 +155,7 @@ func (u *eventUse) plainCommand(k *triggerKind, param string, remove bool) error
 		}
 	}
 	if k.family == familySnapshot {
-		if err := u.t.allocSnapshot(); err != nil {
+		if err := u.t.snapshotRings(); err != nil {
 			return kernel.ENOENT
 		}
 	}
