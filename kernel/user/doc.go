@@ -30,7 +30,7 @@
 // held against the host's tools, and run as guest tasks. What they all use is in cmd.go (options, messages), input.go (lines),
 // execvp.go, sysfile.go and package re (POSIX regular expressions). An option that is not there is a wrong use, never ignored.
 // They differ in how they get there: no loader and locale calls at the start, newfstatat where coreutils has statx, one write
-// for a whole message, no fadvise64; --help is our own; timeout's clock is a second child. awk is goawk, kept from the host's
+// for a whole message, no fadvise64; --help is our own. awk is goawk, kept from the host's
 // clock and from Go's map order (awkrewrite.go); files, commands and gawk's functions are rewritten to ours (awksource.go). Signals are caught by one handler, in the stub, that
 // notes them (Sys.Caught).
 //

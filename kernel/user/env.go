@@ -1,6 +1,8 @@
 package user
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,15 +163,14 @@ func hundredths(n uint64) string {
 
 var timeoutOptions = []option{{'k', "kill-after", true, 0}, {'s', "signal", true, 0}, {0, "foreground", false, 1}, {0, "preserve-status", false, 2}, {'v', "verbose", false, 0}}
 
-// timeout runs a command and kills it when it takes too long. The clock is a second child that sleeps: there are no
-// handlers in a program that a timer's signal could run.
+// timeout runs a command and kills it, and the rest of its process group, when it takes too long.
 func timeout(c *cmd) int {
 	c.inOrder = true
 	found, args, status, done := c.parse(timeoutOptions, 125)
 	if done {
 		return status
 	}
-	sig, preserve, verbose, kill := sigTerm, false, false, 0.0
+	sig, preserve, verbose, foreground, kill := sigTerm, false, false, false, 0.0
 	for _, o := range found {
 		ok := true
 		switch o.id {
@@ -183,6 +184,8 @@ func timeout(c *cmd) int {
 				c.errorf("invalid time interval %s", quoted(o.value))
 				return c.tryHelp(125)
 			}
+		case 1:
+			foreground = true
 		case 2:
 			preserve = true
 		case 'v':
@@ -197,59 +200,114 @@ func timeout(c *cmd) int {
 		c.errorf("invalid time interval %s", quoted(args[0]))
 		return c.tryHelp(125)
 	}
-	args = args[1:]
-	pid, e := c.s.Fork(func(s *Sys) int {
-		e := s.execvp(args, s.Env())
-		s.Write(2, []byte("timeout: failed to run command "+quoted(args[0])+": "+e.Error()+"\n"))
-		return execStatus(e)
-	})
+	w := &watch{c: c, sig: sig, kill: kill, verbose: verbose, foreground: foreground, command: args[1]}
+	ws, e := w.run(args[1:], limit)
 	if e != 0 {
 		c.errorf("fork system call failed: %s", e.Error())
 		return 125
 	}
-	ws, late := c.waitFor(pid, limit)
-	for wait := kill; late && ws < 0; wait = 0 {
-		if verbose {
-			c.errorf("sending signal %s to command %s", signals[sig], quoted(args[0]))
-		}
-		c.s.Kill(pid, sig)
-		c.s.Kill(pid, sigCont)
-		if ws, _ = c.waitFor(pid, wait); ws < 0 {
-			sig = sigKill
-		}
-	}
-	if late && !preserve {
-		if sig == sigKill { // GNU kills its whole group, itself too
-			c.s.Kill(c.s.Getpid(), sigKill)
-		}
+	if w.late && !preserve {
 		return 124
 	}
 	return exitStatus(ws)
 }
 
-// waitFor waits for a child, at most some seconds (0: for ever); ws is -1 when that time is over.
-func (c *cmd) waitFor(pid int, seconds float64) (ws int, late bool) {
-	clock := -1
-	if seconds > 0 && seconds < 9e9 {
-		clock, _ = c.s.Fork(func(s *Sys) int {
-			s.sleepFor(uint64(seconds * 1e9))
-			return 0
-		})
+// watch is timeout's work on its child.
+type watch struct {
+	c          *cmd
+	pid, sig   int
+	kill       float64 // seconds after sig until SIGKILL; 0: never
+	verbose    bool
+	foreground bool
+	command    string
+	late       bool
+}
+
+// run starts the command and waits for it, as coreutils' timeout.c: the clock's SIGALRM and the signals that would end timeout
+// itself are caught and lead to cleanup; they come in nowhere but in rt_sigsuspend.
+func (w *watch) run(args []string, limit float64) (ws int, e kernel.Errno) {
+	s := w.c.s
+	if !w.foreground {
+		s.do1("setpgid", 0, 0)
 	}
-	for {
-		child, ws, e := c.s.Wait4(-1, 0)
-		switch {
-		case e == kernel.EINTR:
-		case e != 0:
-			return -1, true
-		case child == pid:
-			if clock > 0 {
-				c.s.Kill(clock, sigKill)
-				c.s.Wait4(clock, 0)
-			}
-			return ws, false
-		case child == clock:
-			return -1, true
+	caught := []int{sigAlrm, sigInt, sigQuit, sigHup, sigTerm, w.sig, sigChld}
+	for _, sig := range caught {
+		if sig != sigKill {
+			s.Signal(sig, Catch)
 		}
+	}
+	s.Signal(sigTtin, Ignore)
+	s.Signal(sigTtou, Ignore)
+	w.pid, e = s.Fork(func(s *Sys) int {
+		s.Signal(sigTtin, Default)
+		s.Signal(sigTtou, Default)
+		e := s.execvp(args, s.Env())
+		s.Write(2, []byte("timeout: failed to run command "+quoted(args[0])+": "+e.Error()+"\n"))
+		return execStatus(e)
+	})
+	if e != 0 {
+		return 0, e
+	}
+	w.clock(limit)
+	var mask uint64
+	for _, sig := range caught {
+		mask |= 1 << (sig - 1)
+	}
+	_, out, _ := s.named("rt_sigprocmask", 0, binary.LittleEndian.AppendUint64(nil, mask), Out(8), 8)
+	for {
+		for came := s.Caught() &^ (1 << (sigChld - 1)); came != 0; came &= came - 1 {
+			w.cleanup(bits.TrailingZeros64(came) + 1)
+		}
+		const wnohang = 1
+		if child, ws, e := s.Wait4(w.pid, wnohang); child == w.pid || e != 0 && e != kernel.EINTR {
+			return ws, 0
+		}
+		if s.do1("rt_sigsuspend", out[0], 8) != kernel.EINTR { // a kernel that cannot wait so
+			_, ws, _ := s.Wait4(w.pid, 0)
+			return ws, 0
+		}
+	}
+}
+
+// clock sets the timer; 0 seconds: none.
+func (w *watch) clock(seconds float64) {
+	if seconds <= 0 || seconds > 1e9 {
+		return
+	}
+	us := uint64(max(1, seconds*1e6))
+	var it []byte
+	for _, v := range [4]uint64{0, 0, us / 1e6, us % 1e6} {
+		it = binary.LittleEndian.AppendUint64(it, v)
+	}
+	w.c.s.do1("setitimer", 0, it, nil)
+}
+
+// cleanup sends the signal to the command and to the process group.
+func (w *watch) cleanup(sig int) {
+	if sig == sigAlrm {
+		w.late = true
+		sig = w.sig
+	}
+	if w.verbose {
+		w.c.errorf("sending signal %s to command %s", signals[sig], quoted(w.command))
+	}
+	if w.kill > 0 {
+		w.sig = sigKill
+		w.clock(w.kill)
+		w.kill = 0
+	}
+	s := w.c.s
+	s.Kill(w.pid, sig)
+	if w.foreground {
+		return
+	}
+	if sig != sigKill { // not a loop
+		s.Signal(sig, Ignore)
+	}
+	s.Kill(0, sig)
+	if sig != sigKill && sig != sigCont {
+		s.Kill(w.pid, sigCont)
+		s.Signal(sigCont, Ignore)
+		s.Kill(0, sigCont)
 	}
 }

@@ -77,9 +77,15 @@ func signalNumber(text string) (int, bool) {
 }
 
 const (
+	sigHup  = 1
 	sigInt  = 2
+	sigQuit = 3
 	sigKill = 9
 	sigPipe = 13
+	sigAlrm = 14
 	sigTerm = 15
+	sigChld = 17
 	sigCont = 18
+	sigTtin = 21
+	sigTtou = 22
 )
