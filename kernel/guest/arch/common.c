@@ -40,8 +40,10 @@ void noinline exit_to_user_mode_prepare(struct pt_regs *regs)
 		exit_to_user_mode_loop(regs, ti_work);
 }
 
+/* Of a child's first return from fork too. */
 void noinstr syscall_exit_to_user_mode(struct pt_regs *regs)
 {
+	trace_sys_exit(regs, regs->ax);
 	local_irq_disable();
 	exit_to_user_mode_prepare(regs);
 }
@@ -63,7 +65,6 @@ void noinstr do_syscall_64(struct pt_regs *regs, int nr)
 	trace_sys_enter(regs, nr);
 	if (!do_syscall_x64(regs, nr) && nr != -1)
 		regs->ax = -ENOSYS;
-	trace_sys_exit(regs, regs->ax);
 	syscall_exit_to_user_mode(regs);
 }
 

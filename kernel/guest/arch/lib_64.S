@@ -12,10 +12,6 @@
 SYM_FUNC_START(memcpy)
 	movq	%rdi, %rax
 	movq	%rdx, %rcx
-	shrq	$3, %rcx
-	andl	$7, %edx
-	rep movsq
-	movl	%edx, %ecx
 	rep movsb
 	ret
 SYM_FUNC_END(memcpy)
@@ -41,14 +37,8 @@ SYM_FUNC_END(memmove)
 
 SYM_FUNC_START(memset)
 	movq	%rdi, %r9
+	movl	%esi, %eax
 	movq	%rdx, %rcx
-	andl	$7, %edx
-	shrq	$3, %rcx
-	movzbl	%sil, %esi
-	movabsq	$0x0101010101010101, %rax
-	imulq	%rsi, %rax
-	rep stosq
-	movl	%edx, %ecx
 	rep stosb
 	movq	%r9, %rax
 	ret

@@ -17,6 +17,18 @@ extern char ret_from_fork[];
 int copy_thread(struct task_struct *p, const struct kernel_clone_args *args);
 struct task_struct *__switch_to(struct task_struct *prev, struct task_struct *next);
 
+/* A program may have changed its bases in the registers alone (arch_prctl writes both). */
+static noinline void current_save_fsgs(void)
+{
+	unsigned long flags;
+
+	if (!current->mm)
+		return;
+	local_irq_save(flags);
+	current->thread.fsbase = rdmsrl(MSR_FS_BASE);
+	local_irq_restore(flags);
+}
+
 int copy_thread(struct task_struct *p, const struct kernel_clone_args *args)
 {
 	struct pt_regs *childregs = task_pt_regs(p);
@@ -27,6 +39,7 @@ int copy_thread(struct task_struct *p, const struct kernel_clone_args *args)
 	frame->ret_addr = (unsigned long)ret_from_fork;
 	frame->r15 = frame->r14 = frame->r13 = 0;
 	p->thread.sp = (unsigned long)fork_frame;
+	current_save_fsgs();
 	p->thread.fsbase = current->thread.fsbase;
 	p->thread.gsbase = current->thread.gsbase;
 	if (args->fn) {
@@ -76,7 +89,10 @@ void flush_thread(void)
 
 void start_thread(struct pt_regs *regs, unsigned long new_ip, unsigned long new_sp)
 {
+	unsigned long nr = regs->orig_ax;	/* the exec's, for whoever traces its exit */
+
 	memset(regs, 0, sizeof(*regs));
+	regs->orig_ax = nr;
 	regs->ip = new_ip;
 	regs->sp = new_sp;
 	regs->cs = __USER_CS;

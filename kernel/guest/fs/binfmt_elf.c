@@ -220,6 +220,8 @@ static int load_segment(struct linux_binprm *bprm, const struct elf64_hdr *ex, c
 	return 0;
 }
 
+static struct linux_binfmt elf_format;
+
 static int load_elf_binary(struct linux_binprm *bprm)
 {
 	struct elf64_hdr *elf_ex = (struct elf64_hdr *)bprm->buf;
@@ -259,6 +261,7 @@ static int load_elf_binary(struct linux_binprm *bprm)
 	retval = -EINVAL;
 	if (e_entry >= TASK_SIZE)	/* BAD_ADDR */
 		goto out;
+	set_binfmt(&elf_format);
 	retval = create_elf_tables(bprm, elf_ex, l.phdr_addr, e_entry);
 	if (retval < 0)
 		goto out;

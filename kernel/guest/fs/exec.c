@@ -15,6 +15,7 @@
 #include "syscalls.h"
 #include "uaccess.h"
 #include "gates.h"
+#include "module.h"
 
 static LIST_HEAD(formats);
 static DEFINE_RWLOCK(binfmt_lock);
@@ -22,6 +23,18 @@ static DEFINE_RWLOCK(binfmt_lock);
 struct user_arg_ptr {
 	const char __user *const __user *native;
 };
+
+/* The running program's format: its module stays. */
+void set_binfmt(struct linux_binfmt *new)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (mm->binfmt)
+		module_put(mm->binfmt->module);
+	mm->binfmt = new;
+	if (new)
+		__module_get(new->module);
+}
 
 void register_binfmt(struct linux_binfmt *fmt)
 {
@@ -293,8 +306,10 @@ static void free_bprm(struct linux_binprm *bprm)
 		acct_arg_size(bprm, 0);
 		mmput(bprm->mm);
 	}
-	if (bprm->cred)
+	if (bprm->cred) {
+		mutex_unlock(&current->signal->cred_guard_mutex);
 		abort_creds(bprm->cred);
+	}
 	if (bprm->interpreter) {
 		allow_write_access(bprm->interpreter);
 		fput(bprm->interpreter);
@@ -360,8 +375,12 @@ static int exec_mmap(struct mm_struct *mm)
 {
 	struct task_struct *tsk = current;
 	struct mm_struct *old_mm = tsk->mm, *active_mm;
+	int ret;
 
 	exec_mm_release(tsk, old_mm);
+	ret = down_write_killable(&tsk->signal->exec_update_lock);	/* until setup_new_exec() */
+	if (ret)
+		return ret;
 	task_lock(tsk);
 	local_irq_disable();
 	active_mm = tsk->active_mm;
@@ -421,6 +440,8 @@ noinline void setup_new_exec(struct linux_binprm *bprm)
 	struct mm_struct *mm = current->mm;
 
 	mm->mmap_base = PAGE_ALIGN(STACK_TOP - (8UL << 20) - (128UL << 20));
+	up_write(&current->signal->exec_update_lock);
+	mutex_unlock(&current->signal->cred_guard_mutex);
 }
 
 void finalize_exec(struct linux_binprm *bprm)
@@ -468,9 +489,12 @@ static int search_binary_handler(struct linux_binprm *bprm)
 	retval = -ENOENT;
 	read_lock(&binfmt_lock);
 	list_for_each_entry(fmt, &formats, lh) {
+		if (!try_module_get(fmt->module))
+			continue;
 		read_unlock(&binfmt_lock);
 		retval = fmt->load_binary(bprm);
 		read_lock(&binfmt_lock);
+		module_put(fmt->module);
 		if (bprm->point_of_no_return || retval != -ENOEXEC)
 			break;
 	}
@@ -515,14 +539,26 @@ static void check_unsafe_exec(struct linux_binprm *bprm)
 	spin_unlock(&fs->lock);
 }
 
+/* The credentials are made for a program that nobody else of the process may replace meanwhile. */
+static int prepare_bprm_creds(struct linux_binprm *bprm)
+{
+	if (mutex_lock_interruptible(&current->signal->cred_guard_mutex))
+		return -ERESTARTNOINTR;
+	bprm->cred = prepare_exec_creds();
+	if (likely(bprm->cred))
+		return 0;
+	mutex_unlock(&current->signal->cred_guard_mutex);
+	return -ENOMEM;
+}
+
 static noinline int bprm_execve(struct linux_binprm *bprm, int fd, struct filename *filename, int flags)
 {
 	struct file *file;
 	int retval;
 
-	bprm->cred = prepare_exec_creds();
-	if (!bprm->cred)
-		return -ENOMEM;
+	retval = prepare_bprm_creds(bprm);
+	if (retval)
+		return retval;
 	check_unsafe_exec(bprm);
 	current->in_execve = 1;
 	file = do_open_execat(fd, filename, flags);

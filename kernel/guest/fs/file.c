@@ -22,6 +22,7 @@ struct files_struct init_files = {
 		.close_on_exec = init_files.close_on_exec_init,
 		.open_fds = init_files.open_fds_init,
 	},
+	.resize_wait = __WAIT_QUEUE_HEAD_INITIALIZER(init_files.resize_wait),
 	.file_lock = __SPIN_LOCK_UNLOCKED(init_files.file_lock),
 };
 
@@ -92,11 +93,25 @@ static int expand_fdtable(struct files_struct *files, unsigned int nr)
 
 static noinline int expand_files(struct files_struct *files, unsigned int nr)
 {
-	if (nr < files->fdt->max_fds)
-		return 0;
-	if (nr >= NR_OPEN_MAX)
-		return -EMFILE;
-	return expand_fdtable(files, nr);
+	int expanded = 0;
+
+	for (;;) {
+		if (nr < files->fdt->max_fds)
+			return expanded;
+		if (nr >= NR_OPEN_MAX)
+			return -EMFILE;
+		if (likely(!files->resize_in_progress))
+			break;
+		spin_unlock(&files->file_lock);
+		expanded = 1;
+		wait_event(files->resize_wait, !files->resize_in_progress);
+		spin_lock(&files->file_lock);
+	}
+	files->resize_in_progress = true;
+	expanded = expand_fdtable(files, nr);
+	files->resize_in_progress = false;
+	wake_up_all(&files->resize_wait);
+	return expanded;
 }
 
 static noinline int alloc_fd(unsigned int start, unsigned int end, unsigned int flags)
@@ -257,6 +272,7 @@ struct files_struct *dup_fd(struct files_struct *oldf, unsigned int max_fds, int
 	if (!newf)
 		return NULL;
 	atomic_set(&newf->count, 1);
+	init_waitqueue_head(&newf->resize_wait);
 	spin_lock_init(&newf->file_lock);
 	new_fdt = &newf->fdtab;
 	new_fdt->max_fds = NR_OPEN_DEFAULT;

@@ -64,6 +64,8 @@ noinline int inode_init_always(struct super_block *sb, struct inode *inode)
 	mapping->a_ops = &empty_aops;
 	mapping->gfp_mask = GFP_HIGHUSER_MOVABLE;
 	xa_init(&mapping->i_pages);
+	mapping->i_mmap = RB_ROOT;
+	init_rwsem(&mapping->i_mmap_rwsem);
 	inode->i_mapping = mapping;
 	return 0;
 }

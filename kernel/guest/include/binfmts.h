@@ -26,9 +26,11 @@ struct linux_binprm {
 
 struct linux_binfmt {
 	struct list_head lh;
+	struct module *module;		/* keeps it while programs of the format run */
 	int (*load_binary)(struct linux_binprm *);
 };
 
+void set_binfmt(struct linux_binfmt *new);
 void register_binfmt(struct linux_binfmt *fmt);
 int begin_new_exec(struct linux_binprm *bprm);
 void setup_new_exec(struct linux_binprm *bprm);

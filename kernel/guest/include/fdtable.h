@@ -22,6 +22,8 @@ struct fdtable {
 
 struct files_struct {
 	atomic_t count;
+	bool resize_in_progress;		/* one at a time grows the table, without file_lock */
+	wait_queue_head_t resize_wait;
 	struct fdtable *fdt;
 	struct fdtable fdtab;
 	spinlock_t file_lock ____cacheline_aligned;

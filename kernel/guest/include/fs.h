@@ -11,6 +11,7 @@
 #include "spinlock.h"
 #include "mutex.h"
 #include "rwsem.h"
+#include "rbtree.h"
 #include "wait.h"
 #include "ktime.h"
 #include "cred.h"
@@ -124,6 +125,8 @@ struct address_space {
 	struct xarray i_pages;		/* the page cache, by page index */
 	gfp_t gfp_mask;
 	unsigned long nrpages;
+	struct rb_root i_mmap;		/* areas that map it: mm/rmap.c */
+	struct rw_semaphore i_mmap_rwsem;
 	const struct address_space_operations *a_ops;
 };
 

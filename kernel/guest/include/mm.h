@@ -53,6 +53,7 @@ static __always_inline struct page *compound_head(struct page *p)
 #define virt_to_head_page(v)	compound_head(virt_to_page(v))
 static __always_inline void get_page(struct page *p) { atomic_inc(&compound_head(p)->_refcount); }
 void __put_page(struct page *p);
+void release_pages(struct page **pages, unsigned int nr);
 static __always_inline void put_page(struct page *p) { p = compound_head(p); if (atomic_dec_and_test(&p->_refcount)) __put_page(p); }
 #define page_count(p)		atomic_read(&(p)->_refcount)
 #define page_mapcount(p)	atomic_read(&(p)->_mapcount)
@@ -91,6 +92,8 @@ struct vm_operations_struct {
 	void (*open)(struct vm_area_struct *vma);
 	void (*close)(struct vm_area_struct *vma);
 	unsigned int (*fault)(struct vm_fault *vmf);	/* sets vmf->page with a reference, returns VM_FAULT_* */
+	unsigned int (*map_pages)(struct vm_fault *vmf, unsigned long start_pgoff, unsigned long end_pgoff);	/* what is cached already */
+	unsigned int (*page_mkwrite)(struct vm_fault *vmf);	/* a page of a shared mapping is to be written to */
 };
 typedef unsigned int vm_fault_t;
 struct vm_area_struct {
@@ -99,6 +102,7 @@ struct vm_area_struct {
 	pgprot_t vm_page_prot;
 	unsigned long vm_flags;
 	struct list_head vm_list;		/* mm->mmap, sorted by address */
+	struct rb_node shared_rb;		/* address_space->i_mmap, when there is a file: mm/rmap.c */
 	const struct vm_operations_struct *vm_ops;
 	unsigned long vm_pgoff;			/* in pages */
 	struct file *vm_file;
@@ -124,6 +128,7 @@ struct vm_area_struct {
 #define MAP_ANONYMOUS	0x20
 #define MAP_FIXED_NOREPLACE 0x100000
 
+struct linux_binfmt;
 struct mm_struct {
 	struct list_head mmap;			/* VMAs, sorted */
 	pgd_t *pgd;
@@ -132,13 +137,19 @@ struct mm_struct {
 	spinlock_t page_table_lock;
 	struct rw_semaphore mmap_lock;
 	unsigned long mmap_base, total_vm, stack_vm, data_vm;
-	atomic_long_t rss;
+	atomic_long_t rss_stat[NR_MM_COUNTERS];
 	unsigned long start_code, end_code, start_data, end_data, start_brk, brk, start_stack;
 	unsigned long arg_start, arg_end, env_start, env_end;
 	struct file *exe_file;
+	struct linux_binfmt *binfmt;
 	atomic64_t tlb_gen;
 	cpumask_t cpu_bitmap;
 };
+static __always_inline unsigned long get_mm_counter(struct mm_struct *mm, int member)
+{
+	return max(atomic_long_read(&mm->rss_stat[member]), 0L);	/* tasks tell now and then what they have mapped */
+}
+static __always_inline unsigned long get_mm_rss(struct mm_struct *mm) { return get_mm_counter(mm, MM_FILEPAGES) + get_mm_counter(mm, MM_ANONPAGES); }
 #define mm_cpumask(mm)		(&(mm)->cpu_bitmap)
 #define mmap_write_lock(mm)	down_write(&(mm)->mmap_lock)
 #define mmap_write_lock_killable(mm) down_write_killable(&(mm)->mmap_lock)
@@ -163,7 +174,7 @@ struct vm_fault {
 	unsigned int flags;
 	pmd_t *pmd;
 	pte_t *pte, orig_pte;
-	struct page *page, *cow_page;
+	struct page *page;
 };
 #define FAULT_FLAG_WRITE	1
 #define FAULT_FLAG_ALLOW_RETRY	4
@@ -202,15 +213,19 @@ struct vm_area_struct *vm_area_dup(struct vm_area_struct *orig);
 struct vm_area_struct *lock_mm_and_find_vma(struct mm_struct *mm, unsigned long addr, struct pt_regs *regs);
 struct file *get_mm_exe_file(struct mm_struct *mm);
 int set_mm_exe_file(struct mm_struct *mm, struct file *new_exe_file);
+void do_set_pte(struct vm_fault *vmf, struct page *page, unsigned long addr);
+void unlink_file_vma(struct vm_area_struct *vma);
 int copy_page_range(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma);
 
 /* Unmapping: pages and tables are gathered and freed only after the TLBs have forgotten them (mm/mmu_gather.c). */
+#define MMU_GATHER_BUNDLE 16
 struct mmu_gather {
 	struct mm_struct *mm;
 	unsigned long start, end;
 	bool fullmm, freed_tables;
 	unsigned int nr, max;
-	struct page **pages;
+	struct page **pages;			/* local, or a page's worth of them when that is too small */
+	struct page *local[MMU_GATHER_BUNDLE];
 };
 void tlb_gather_mmu(struct mmu_gather *tlb, struct mm_struct *mm);
 void tlb_gather_mmu_fullmm(struct mmu_gather *tlb, struct mm_struct *mm);

@@ -80,6 +80,11 @@ static inline void folio_lock(struct folio *folio)
 		__folio_lock(folio);
 }
 
+static inline void lock_page(struct page *page)
+{
+	folio_lock(page_folio(page));
+}
+
 static inline void unlock_page(struct page *page)
 {
 	folio_unlock(page_folio(page));

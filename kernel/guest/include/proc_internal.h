@@ -18,6 +18,7 @@ int proc_pid_wchan(struct seq_file *m, void *v);
 int proc_pid_stack(struct seq_file *m, void *v);
 int proc_pid_schedstat(struct seq_file *m, void *v);
 int proc_pid_io(struct seq_file *m, void *v);
+int proc_cgroup_show(struct seq_file *m, void *v);
 int proc_pid_limits(struct seq_file *m, void *v);
 void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st);
 struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, unsigned long *flags);

@@ -18,6 +18,7 @@ static __always_inline void rb_link_node(struct rb_node *n, struct rb_node *pare
 }
 void rb_insert_color(struct rb_node *node, struct rb_root *root);
 void rb_erase(struct rb_node *node, struct rb_root *root);
+struct rb_node *rb_first(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *node);
 static __always_inline void rb_insert_color_cached(struct rb_node *n, struct rb_root_cached *r, bool leftmost)
 {

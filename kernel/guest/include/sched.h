@@ -12,6 +12,7 @@
 #include "ktime.h"
 #include "pid.h"
 #include "timer.h"
+#include "rwsem.h"
 #define TASK_COMM_LEN 16
 #define MAX_RT_PRIO 100
 #define MAX_PRIO 140
@@ -104,15 +105,17 @@ struct k_sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer
 #define SIGTTIN 21
 #define SIGTTOU 22
 #define SIGURG 23
+#define SIGXCPU 24
 #define SIGWINCH 28
 #define sigmask(s) (1UL << ((s) - 1))
+#define RLIMIT_CPU 0
 #define RLIMIT_DATA 2
 #define RLIMIT_STACK 3
 #define RLIMIT_NOFILE 7
 #define RLIM_NLIMITS 16
 #define RLIM_INFINITY (~0UL)
 #define rlimit(l) READ_ONCE(current->signal->rlim[l].rlim_cur)
-struct sighand_struct { spinlock_t siglock; refcount_t count; struct k_sigaction action[_NSIG]; };
+struct sighand_struct { spinlock_t siglock; refcount_t count; struct k_sigaction action[_NSIG]; unsigned long changed; };	/* changed: the bits of those that may be other than 0 */
 struct signal_struct {
 	refcount_t sigcnt;
 	atomic_t live;
@@ -129,12 +132,17 @@ struct signal_struct {
 	u64 acct_utime, acct_stime;		/* of threads that have left (kernel/tsacct.c) */
 	unsigned long acct_mem;
 	long acct_exitcode;
+	u64 cpu_limit;				/* RLIMIT_CPU in ns, or the next time to warn: kernel/time/posix-cpu-timers.c */
+	struct mutex cred_guard_mutex;		/* one exec at a time: fs/exec.c */
+	struct rw_semaphore exec_update_lock;	/* the address space and credentials change together */
 };
 #define SIGNAL_STOP_STOPPED 1
 #define SIGNAL_STOP_CONTINUED 2		/* to be reported by wait4(WCONTINUED) */
 #define SIGNAL_GROUP_EXIT 4
 #define SIGNAL_CLD_CONTINUED 0x20	/* the parent is to be told */
 #define SIGNAL_UNKILLABLE 0x40
+
+enum { MM_FILEPAGES, MM_ANONPAGES, NR_MM_COUNTERS };
 
 struct task_struct {
 	struct thread_info thread_info;		/* first: entry code reads flags at offset 0 of current */
@@ -179,7 +187,7 @@ struct task_struct {
 	bool rcu_tasks_holdout;
 	u64 start_time, start_boottime;
 	u64 acct_timexpd, acct_rss_mem1, acct_vm_mem1;
-	long rss_delta;				/* pages mapped that mm->rss does not know yet */
+	int rss_delta[NR_MM_COUNTERS];		/* pages mapped that mm->rss_stat does not know yet */
 	char comm[TASK_COMM_LEN];
 	raw_spinlock_t pi_lock;
 	spinlock_t alloc_lock;
@@ -201,6 +209,11 @@ struct task_struct {
 	u64 clock_floor;			/* no CPU may run this task before this time; see sched_clock_sync() */
 	int pagefault_disabled;
 	struct { u64 wait_start, wait_sum, sleep_start, sum_sleep_runtime, block_start, sum_block_runtime; } stats;	/* sched/stats.c */
+	struct posix_cputimers_work { struct rcu_head work; struct mutex mutex; bool scheduled; } posix_cputimers_work;
+	struct css_set *cgroups;		/* kernel/cgroup/cgroup.c */
+	struct list_head cg_list;
+	struct nsproxy *nsproxy;
+	struct robust_list_head *robust_list;	/* user memory: kernel/futex.c */
 	struct blk_plug *plug;			/* requests that it holds back */
 	void *journal_info;			/* ext4: how deep in operations it is */
 	const char *wchan_why;			/* what it waits for, for the deadlock report */
@@ -223,8 +236,8 @@ static __always_inline struct task_struct *get_current(void) { return this_cpu_r
 #define task_cpu(t)		READ_ONCE((t)->thread_info.cpu)
 #define task_thread_info(t)	(&(t)->thread_info)
 #define task_pid_nr(t)		((t)->pid)
-#define task_pid_vnr(t)		__task_pid_nr_ns(t, PIDTYPE_PID)
-#define task_tgid_vnr(t)	__task_pid_nr_ns(t, PIDTYPE_TGID)
+#define task_pid_vnr(t)		__task_pid_nr_ns(t, PIDTYPE_PID, NULL)
+#define task_tgid_vnr(t)	__task_pid_nr_ns(t, PIDTYPE_TGID, NULL)
 #define task_pgrp(t)		((t)->signal->pids[PIDTYPE_PGID])
 #define task_session(t)		((t)->signal->pids[PIDTYPE_SID])
 #define is_idle_task(t)		(!!((t)->flags & PF_IDLE))
@@ -323,6 +336,7 @@ struct kernel_clone_args {
 	int kthread, io_thread, idle;
 	int (*fn)(void *);
 	void *fn_arg;
+	struct css_set *cset;			/* between cgroup_can_fork() and cgroup_post_fork() */
 };
 pid_t kernel_clone(struct kernel_clone_args *args);
 pid_t kernel_thread(int (*fn)(void *), void *arg, unsigned long flags);
@@ -354,6 +368,7 @@ void ignore_signals(struct task_struct *t);
 void flush_signal_handlers(struct task_struct *t, int force_default);
 void force_sig(int sig);
 void recalc_sigpending(void);
+void exit_task_stack_account(struct task_struct *tsk);
 void exit_signals(struct task_struct *tsk);
 void zap_other_threads(struct task_struct *p);
 void arch_do_signal_or_restart(struct pt_regs *regs);

@@ -10,6 +10,9 @@ typedef unsigned int slab_flags_t;
 struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align, slab_flags_t flags, void (*ctor)(void *));
 #define KMEM_CACHE(s, f) kmem_cache_create(#s, sizeof(struct s), __alignof__(struct s), (f), NULL)
 void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfp);
+#define NUMA_NO_NODE (-1)
+void *__kmalloc_node(size_t size, gfp_t flags, int node);
+void *kmem_cache_alloc_node(struct kmem_cache *s, gfp_t gfp, int node);
 void kmem_cache_free(struct kmem_cache *s, void *x);
 void kmem_cache_destroy(struct kmem_cache *s);
 void *__kmalloc(size_t size, gfp_t flags);

@@ -2,6 +2,7 @@
 #include "mm.h"
 #include "fdtable.h"
 #include "fs_struct.h"
+#include "nsproxy.h"
 
 extern char init_stack[];
 
@@ -12,6 +13,8 @@ static struct signal_struct init_signals = {
 		[RLIMIT_NOFILE] = { 1024, 4096 },
 		[4] = { 0, RLIM_INFINITY }, [13] = { 0, 0 }, [14] = { 0, 0 } },	/* no cores; no limits to nice and rtprio for root */
 	.pids = { NULL, &init_struct_pid, &init_struct_pid, &init_struct_pid },
+	.cred_guard_mutex = __MUTEX_INITIALIZER(init_signals.cred_guard_mutex),
+	.exec_update_lock = __RWSEM_INITIALIZER(init_signals.exec_update_lock),
 	.shared_pending = { .list = LIST_HEAD_INIT(init_signals.shared_pending.list) },
 };
 static struct sighand_struct init_sighand = { .count = REFCOUNT_INIT(1) };
@@ -39,4 +42,5 @@ struct task_struct init_task = {
 	.files = &init_files,
 	.fs = &init_fs,
 	.cred = &init_cred,
+	.nsproxy = &init_nsproxy,
 };

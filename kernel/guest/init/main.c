@@ -9,6 +9,7 @@
 #include "utsname.h"
 #include "rcupdate.h"
 #include "workqueue.h"
+#include "cgroup.h"
 
 extern initcall_t __initcall_start[], __initcall1_start[], __initcall_end[];
 void start_kernel(void);
@@ -46,6 +47,7 @@ static int kernel_init(void *unused)
 {
 	wait_for_completion(&kthreadd_done);
 	set_task_comm(current, "init");
+	init_pid_ns.child_reaper = current;
 	current->signal->flags |= SIGNAL_UNKILLABLE;
 	smp_prepare_cpus(nr_cpu_ids);
 	workqueue_init();
@@ -106,6 +108,7 @@ void start_kernel(void)
 	pr_info("Calibrating delay loop (skipped), value calculated using timer frequency.. 2000.00 BogoMIPS\n");
 	pid_idr_init();
 	fork_init();
+	cgroup_init();
 	signals_init();
 	mmap_init();
 	vfs_caches_init_early();

@@ -10,6 +10,8 @@
 #include "cred.h"
 #include "rcupdate.h"
 #include "truth.h"
+#include "cgroup.h"
+#include "nsproxy.h"
 
 void exit_rcu(void);
 void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st);
@@ -47,6 +49,7 @@ static void __exit_signal(struct task_struct *tsk)
 
 void release_task(struct task_struct *p)
 {
+	cgroup_release(p);
 	write_lock_irq(&tasklist_lock);
 	__exit_signal(p);
 	write_unlock_irq(&tasklist_lock);
@@ -73,10 +76,57 @@ static void exit_mm(void)
 	mmput(mm);
 }
 
+#define do_each_pid_task(p, pid, type) hlist_for_each_entry(p, &(pid)->tasks[type], pid_links[type])
+
+/* tasklist_lock held. A group that no member's parent, in another group of the session, can continue any more (but for ignored). */
+static bool will_become_orphaned_pgrp(struct pid *pgrp, struct task_struct *ignored)
+{
+	struct task_struct *p;
+
+	do_each_pid_task(p, pgrp, PIDTYPE_PGID) {
+		if (p == ignored || (p->exit_state && thread_group_empty(p)) || p->real_parent == init_pid_ns.child_reaper)
+			continue;
+		if (task_pgrp(p->real_parent) != pgrp && task_session(p->real_parent) == task_session(p))
+			return false;
+	}
+	return true;
+}
+
+static bool has_stopped_jobs(struct pid *pgrp)
+{
+	struct task_struct *p;
+
+	do_each_pid_task(p, pgrp, PIDTYPE_PGID) {
+		if (p->signal->flags & SIGNAL_STOP_STOPPED)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * tasklist_lock held. POSIX: stopped jobs that become orphans are hung up and continued. tsk leaves (parent NULL), or loses parent,
+ * which leaves.
+ */
+static noinline void kill_orphaned_pgrp(struct task_struct *tsk, struct task_struct *parent)
+{
+	struct task_struct *ignored = parent ? NULL : tsk, *p;
+	struct pid *pgrp = task_pgrp(tsk);
+
+	if (!parent)
+		parent = tsk->real_parent;
+	if (task_pgrp(parent) == pgrp || task_session(parent) != task_session(tsk) || !will_become_orphaned_pgrp(pgrp, ignored) ||
+	    !has_stopped_jobs(pgrp))
+		return;
+	do_each_pid_task(p, pgrp, PIDTYPE_PGID) {
+		do_send_sig_info(SIGHUP, SEND_SIG_PRIV, p, true);
+		do_send_sig_info(SIGCONT, SEND_SIG_PRIV, p, true);
+	}
+}
+
 /* tasklist_lock held. Orphans go to init. */
 static void forget_original_parent(struct task_struct *father)
 {
-	struct task_struct *p, *n, *reaper = find_task_by_vpid(1);
+	struct task_struct *p, *n, *reaper = task_active_pid_ns(father)->child_reaper;
 
 	list_for_each_entry_safe(p, n, &father->children, sibling) {
 		p->real_parent = p->parent = reaper;
@@ -86,6 +136,7 @@ static void forget_original_parent(struct task_struct *father)
 			do_notify_parent(p, SIGCHLD);
 		else
 			wake_up_interruptible(&reaper->signal->wait_chldexit);
+		kill_orphaned_pgrp(p, father);
 	}
 }
 
@@ -95,6 +146,8 @@ static inline void exit_notify(struct task_struct *tsk, int group_dead)
 
 	write_lock_irq(&tasklist_lock);
 	forget_original_parent(tsk);
+	if (group_dead)
+		kill_orphaned_pgrp(tsk->group_leader, NULL);
 	tsk->exit_state = EXIT_ZOMBIE;
 	if (thread_group_leader(tsk))
 		autoreap = thread_group_empty(tsk) && do_notify_parent(tsk, tsk->exit_signal);
@@ -142,10 +195,13 @@ __noreturn void do_exit(long code)
 	trace_sched_process_exit(tsk);
 	exit_files(tsk);
 	exit_fs(tsk);
+	exit_task_namespaces(tsk);
 	exit_task_work(tsk);
+	cgroup_exit(tsk);
 	if (user)
 		user_task_exit(tsk->pid, code);
 	exit_notify(tsk, group_dead);
+	exit_task_stack_account(tsk);
 	preempt_disable();
 	exit_rcu();
 	do_task_dead();

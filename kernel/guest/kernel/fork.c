@@ -7,24 +7,67 @@
 #include "fs_struct.h"
 #include "truth.h"
 #include "futex.h"
+#include "rmap.h"
+#include "vmstat.h"
+#include "binfmts.h"
+#include "module.h"
+#include "cgroup.h"
+#include "nsproxy.h"
 
 enum hrtimer_restart it_real_fn(struct hrtimer *timer);
 int copy_thread(struct task_struct *p, const struct kernel_clone_args *args);
+void posix_cputimers_group_init(struct signal_struct *sig);
+void clear_posix_cputimers_work(struct task_struct *p);
 void put_task_stack(struct task_struct *tsk);
 static struct kmem_cache *task_struct_cachep, *signal_cachep, *sighand_cachep, *mm_cachep;
 unsigned long total_forks;		/* tasklist_lock */
 DEFINE_RWLOCK(tasklist_lock);		/* the task list, family ties, the pid table */
 
 /* ---- task_struct and stack ---- */
+/* Each CPU keeps the stacks of the last tasks to die on it for the next ones to be born. */
+#define NR_CACHED_STACKS 2
+static DEFINE_PER_CPU(void *, cached_stacks[NR_CACHED_STACKS]);
+
+static bool try_release_thread_stack_to_cache(void *stack)
+{
+	void **slot = this_cpu_ptr(&cached_stacks[0]);
+	unsigned int i;
+
+	for (i = 0; i < NR_CACHED_STACKS; i++) {
+		if (!slot[i] && !cmpxchg(&slot[i], NULL, stack))
+			return true;
+	}
+	return false;
+}
+
 static int alloc_thread_stack_node(struct task_struct *tsk)
 {
+	void **slot = this_cpu_ptr(&cached_stacks[0]);
+	unsigned int i;
+
+	for (i = 0; i < NR_CACHED_STACKS; i++) {
+		if (slot[i] && (tsk->stack = xchg(&slot[i], NULL)))
+			return 0;
+	}
 	tsk->stack = (void *)__get_free_pages(GFP_KERNEL_ACCOUNT, THREAD_SIZE_ORDER);
 	return tsk->stack ? 0 : -ENOMEM;
 }
 
+static __always_inline void account_kernel_stack(struct task_struct *tsk, int account)
+{
+	__mod_lruvec_page_state(virt_to_page(tsk->stack), NR_KERNEL_STACK_KB, account * (int)(THREAD_SIZE / 1024));
+}
+
+/* It is on its way out: the stack is as good as free. */
+void exit_task_stack_account(struct task_struct *tsk)
+{
+	account_kernel_stack(tsk, -1);
+}
+
 void put_task_stack(struct task_struct *tsk)
 {
-	free_pages((unsigned long)tsk->stack, THREAD_SIZE_ORDER);
+	if (!try_release_thread_stack_to_cache(tsk->stack))
+		free_pages((unsigned long)tsk->stack, THREAD_SIZE_ORDER);
 	tsk->stack = NULL;
 }
 
@@ -59,6 +102,7 @@ void put_task_struct_rcu_user(struct task_struct *task)
 
 void __put_task_struct(struct task_struct *tsk)
 {
+	cgroup_free(tsk);
 	put_signal_struct(tsk->signal);
 	exit_creds(tsk);
 	free_task(tsk);
@@ -71,7 +115,7 @@ static noinline void arch_dup_task_struct(struct task_struct *dst, struct task_s
 
 static struct task_struct *dup_task_struct(struct task_struct *orig)
 {
-	struct task_struct *tsk = kmem_cache_alloc(task_struct_cachep, GFP_KERNEL);
+	struct task_struct *tsk = kmem_cache_alloc_node(task_struct_cachep, GFP_KERNEL, NUMA_NO_NODE);
 
 	if (!tsk)
 		return NULL;
@@ -81,6 +125,7 @@ static struct task_struct *dup_task_struct(struct task_struct *orig)
 		kmem_cache_free(task_struct_cachep, tsk);
 		return NULL;
 	}
+	account_kernel_stack(tsk, 1);
 	tsk->thread_info.flags &= ~(_TIF_NEED_RESCHED | _TIF_SIGPENDING | _TIF_POLLING_NRFLAG);
 	refcount_set(&tsk->rcu_users, 2);	/* its own, dropped after the last switch away, and its parent's */
 	refcount_set(&tsk->usage, 1);
@@ -97,7 +142,8 @@ static noinline struct mm_struct *mm_init(struct mm_struct *mm)
 	spin_lock_init(&mm->page_table_lock);
 	mm->map_count = 0;
 	mm->total_vm = mm->stack_vm = 0;
-	atomic_long_set(&mm->rss, 0);
+	atomic_long_set(&mm->rss_stat[MM_FILEPAGES], 0);
+	atomic_long_set(&mm->rss_stat[MM_ANONPAGES], 0);
 	atomic64_set(&mm->tlb_gen, 1);
 	cpumask_clear(mm_cpumask(mm));
 	mm->exe_file = NULL;
@@ -145,6 +191,8 @@ static void __mmput(struct mm_struct *mm)
 {
 	exit_mmap(mm);
 	set_mm_exe_file(mm, NULL);
+	if (mm->binfmt)
+		module_put(mm->binfmt->module);
 	mmdrop(mm);
 }
 
@@ -180,8 +228,13 @@ static noinline int dup_mmap(struct mm_struct *mm, struct mm_struct *oldmm)
 			break;
 		}
 		tmp->vm_mm = mm;
-		if (tmp->vm_file)
-			get_file(tmp->vm_file);
+		if (tmp->vm_file) {
+			struct address_space *mapping = get_file(tmp->vm_file)->f_mapping;
+
+			i_mmap_lock_write(mapping);
+			vma_interval_tree_insert_after(tmp, mpnt, &mapping->i_mmap);
+			i_mmap_unlock_write(mapping);
+		}
 		list_add_tail(&tmp->vm_list, &mm->mmap);
 		mm->map_count++;
 		retval = copy_page_range(tmp, mpnt);
@@ -206,6 +259,12 @@ static __always_inline struct mm_struct *dup_mm(struct task_struct *tsk, struct 
 	if (!mm_init(mm))
 		return NULL;
 	if (dup_mmap(mm, oldmm)) {
+		mm->binfmt = NULL;	/* its reference has not been taken yet */
+		mmput(mm);
+		return NULL;
+	}
+	if (mm->binfmt && !try_module_get(mm->binfmt->module)) {
+		mm->binfmt = NULL;
 		mmput(mm);
 		return NULL;
 	}
@@ -261,11 +320,13 @@ static noinline void mm_release(struct task_struct *tsk, struct mm_struct *mm)
 
 void exit_mm_release(struct task_struct *tsk, struct mm_struct *mm)
 {
+	futex_exit_release(tsk);
 	mm_release(tsk, mm);
 }
 
 void exec_mm_release(struct task_struct *tsk, struct mm_struct *mm)
 {
+	futex_exec_release(tsk);
 	mm_release(tsk, mm);
 }
 
@@ -317,6 +378,7 @@ static int copy_sighand(unsigned long clone_flags, struct task_struct *tsk)
 	refcount_set(&sig->count, 1);
 	spin_lock_irq(&current->sighand->siglock);
 	memcpy(sig->action, current->sighand->action, sizeof(sig->action));
+	sig->changed = current->sighand->changed;
 	spin_unlock_irq(&current->sighand->siglock);
 	return 0;
 }
@@ -350,6 +412,9 @@ static int copy_signal(unsigned long clone_flags, struct task_struct *tsk)
 	task_lock(current->group_leader);
 	memcpy(sig->rlim, current->signal->rlim, sizeof(sig->rlim));
 	task_unlock(current->group_leader);
+	posix_cputimers_group_init(sig);
+	mutex_init(&sig->cred_guard_mutex);
+	init_rwsem(&sig->exec_update_lock);
 	return 0;
 }
 
@@ -373,7 +438,7 @@ static void init_task_fields(struct task_struct *p, struct kernel_clone_args *ar
 	raw_spin_lock_init(&p->pi_lock);
 	p->pending.signal.sig[0] = 0;
 	INIT_LIST_HEAD(&p->pending.list);
-	p->rss_delta = 0;
+	p->rss_delta[MM_FILEPAGES] = p->rss_delta[MM_ANONPAGES] = 0;
 	p->restore_sigmask = false;
 	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)	/* a thread has no alternate signal stack yet */
 		p->sas_ss_sp = p->sas_ss_size = 0;
@@ -383,6 +448,7 @@ static void init_task_fields(struct task_struct *p, struct kernel_clone_args *ar
 	p->set_child_tid = args->flags & CLONE_CHILD_SETTID ? args->child_tid : NULL;
 	p->clear_child_tid = args->flags & CLONE_CHILD_CLEARTID ? args->child_tid : NULL;
 	p->wchan_why = NULL;
+	p->robust_list = NULL;
 }
 
 static void init_task_pid(struct task_struct *task, enum pid_type type, struct pid *pid)
@@ -469,6 +535,7 @@ static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_
 	retval = copy_creds(p, clone_flags);
 	if (retval)
 		goto bad_creds;
+	cgroup_fork(p);
 	sched_fork(clone_flags, p);
 	retval = copy_files(clone_flags, p);
 	if (retval)
@@ -485,6 +552,9 @@ static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_
 	retval = copy_mm(clone_flags, p);
 	if (retval)
 		goto bad_mm;
+	retval = copy_namespaces(clone_flags, p);
+	if (retval)
+		goto bad_namespaces;
 	retval = copy_thread(p, args);
 	if (retval)
 		goto bad_thread;
@@ -500,25 +570,35 @@ static noinline struct task_struct *copy_process(struct pid *pid, struct kernel_
 	p->group_leader = clone_flags & CLONE_THREAD ? current->group_leader : p;
 	p->tgid = clone_flags & CLONE_THREAD ? current->tgid : p->pid;
 	user_disable_single_step(p);
+	clear_posix_cputimers_work(p);
 	p->start_time = ktime_get();
 	p->start_boottime = ktime_get_with_offset(0);
+	retval = cgroup_can_fork(p, args);
+	if (retval)
+		goto bad_cgroup;
 	sched_cgroup_fork(p);
-	if (args->idle)
+	if (args->idle) {
+		cgroup_post_fork(p, args);
 		return p;
+	}
 	if (clone_flags & CLONE_PARENT_SETTID)
 		put_user(p->pid, args->parent_tid);
 	if (!link_task(p, clone_flags, args)) {
 		retval = -EINTR;
-		goto bad_link;
+		cgroup_cancel_fork(p, args);
+		goto bad_cgroup;
 	}
 	sched_post_fork(p);
+	cgroup_post_fork(p, args);
 	trace_task_newtask(p, clone_flags);
 	return p;
 
-bad_link:
+bad_cgroup:
 	if (pid != &init_struct_pid)
 		free_pid(pid);
 bad_thread:
+	exit_task_namespaces(p);
+bad_namespaces:
 	if (p->mm)
 		mmput(p->mm);
 bad_mm:
@@ -532,6 +612,7 @@ bad_fs:
 bad_files:
 	exit_creds(p);
 bad_creds:
+	exit_task_stack_account(p);
 	free_task(p);
 	return ERR_PTR(retval);
 }

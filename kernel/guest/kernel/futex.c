@@ -394,6 +394,108 @@ SYSCALL_DEFINE6(futex, u32 *, uaddr, int, op, u32, val, const struct __kernel_ti
 	return do_futex(uaddr, op, val, tp, uaddr2, (u32)(unsigned long)utime, val3);
 }
 
+/* ---- robust lists: a thread that dies holding locks lets the next waiter of each know ---- */
+#define FUTEX_WAITERS		0x80000000u
+#define FUTEX_OWNER_DIED	0x40000000u
+#define FUTEX_TID_MASK		0x3fffffffu
+#define ROBUST_LIST_LIMIT	2048
+
+/* -1: the list is not what it should be, and the rest is left alone. pending: the owner died between taking the word and the list. */
+static noinline int handle_futex_death(u32 __user *uaddr, struct task_struct *curr, bool pending)
+{
+	u32 uval, seen;
+
+	if ((unsigned long)uaddr % sizeof(*uaddr) || get_user(uval, uaddr))
+		return -1;
+	for (;;) {
+		/* unlocked by its owner, who died before the wake-up */
+		if (pending && !uval) {
+			futex_wake(uaddr, FLAGS_SHARED, 1, FUTEX_BITSET_MATCH_ANY);
+			return 0;
+		}
+		if ((uval & FUTEX_TID_MASK) != (u32)task_pid_vnr(curr))
+			return 0;
+		if (futex_atomic_cmpxchg_inatomic(&seen, uaddr, uval, (uval & FUTEX_WAITERS) | FUTEX_OWNER_DIED))
+			return -1;
+		if (seen == uval)
+			break;
+		uval = seen;
+		cond_resched();
+	}
+	if (uval & FUTEX_WAITERS)
+		futex_wake(uaddr, FLAGS_SHARED, 1, FUTEX_BITSET_MATCH_ANY);
+	return 0;
+}
+
+/* Entries with bit 0 set are priority-inheriting locks, which the kernel does not have: they are passed over. */
+static noinline void exit_robust_list(struct task_struct *curr)
+{
+	struct robust_list_head __user *head = curr->robust_list;
+	struct robust_list __user *entry, *next, *pending;
+	unsigned int limit = ROBUST_LIST_LIMIT;
+	unsigned long offset;
+
+	if (get_user(entry, &head->list.next) || get_user(offset, &head->futex_offset) || get_user(pending, &head->list_op_pending))
+		return;
+	while (entry != &head->list && limit--) {
+		bool bad = get_user(next, &entry->next);
+
+		if (entry != pending && !((unsigned long)entry & 1) &&
+		    handle_futex_death((u32 __user *)((unsigned long)entry + offset), curr, false))
+			return;
+		if (bad)
+			return;
+		entry = (struct robust_list __user *)((unsigned long)next & ~1UL);
+		cond_resched();
+	}
+	if (pending)
+		handle_futex_death((u32 __user *)(((unsigned long)pending & ~1UL) + offset), curr, true);
+}
+
+static void futex_cleanup(struct task_struct *tsk)
+{
+	if (unlikely(tsk->robust_list)) {
+		exit_robust_list(tsk);
+		tsk->robust_list = NULL;
+	}
+}
+
+void futex_exec_release(struct task_struct *tsk)
+{
+	futex_cleanup(tsk);
+}
+
+void futex_exit_release(struct task_struct *tsk)
+{
+	futex_cleanup(tsk);
+}
+
+SYSCALL_DEFINE2(set_robust_list, struct robust_list_head __user *, head, size_t, len)
+{
+	if (unlikely(len != sizeof(*head)))
+		return -EINVAL;
+	current->robust_list = head;
+	return 0;
+}
+
+SYSCALL_DEFINE3(get_robust_list, int, pid, struct robust_list_head __user * __user *, head_ptr, size_t __user *, len_ptr)
+{
+	struct robust_list_head __user *head = NULL;
+	struct task_struct *p;
+	long ret = -ESRCH;
+
+	rcu_read_lock();
+	p = pid ? find_task_by_vpid(pid) : current;
+	if (p) {
+		head = p->robust_list;
+		ret = 0;
+	}
+	rcu_read_unlock();
+	if (ret)
+		return ret;
+	return put_user(sizeof(*head), len_ptr) || put_user(head, head_ptr) ? -EFAULT : 0;
+}
+
 static int __init futex_init(void)
 {
 	int i;

@@ -9,21 +9,23 @@
 #define PIDHASH_SIZE 256
 #define PID_MAX 32768
 #define RESERVED_PIDS 300
-struct pid init_struct_pid = { .count = REFCOUNT_INIT(1), .nr = 0 };
+struct pid_namespace init_pid_ns = { .count = REFCOUNT_INIT(1), .child_reaper = &init_task };
+struct pid init_struct_pid = { .count = REFCOUNT_INIT(1), .nr = 0, .ns = &init_pid_ns };
 static struct hlist_head pid_hash[PIDHASH_SIZE];
 static DEFINE_SPINLOCK(pidmap_lock);
 static unsigned long pidmap[PID_MAX / 64] = { 1 };
 static struct kmem_cache *pid_cachep;
 pid_t last_pid;
+int pid_max = PID_MAX;
 
 /* The next free number, round and round; after a wrap the low ones stay reserved. */
 static int alloc_pidmap(void)
 {
-	unsigned long nr = find_next_zero_bit(pidmap, PID_MAX, last_pid + 1);
+	unsigned long max = READ_ONCE(pid_max), nr = find_next_zero_bit(pidmap, max, last_pid + 1);
 
-	if (nr >= PID_MAX)
-		nr = find_next_zero_bit(pidmap, PID_MAX, RESERVED_PIDS);
-	if (nr >= PID_MAX)
+	if (nr >= max)
+		nr = find_next_zero_bit(pidmap, max, RESERVED_PIDS);
+	if (nr >= max)
 		return -EAGAIN;
 	__set_bit(nr, pidmap);
 	return last_pid = nr;
@@ -44,6 +46,7 @@ struct pid *alloc_pid(void)
 		return ERR_PTR(-EAGAIN);
 	}
 	refcount_set(&pid->count, 1);
+	pid->ns = &init_pid_ns;
 	spin_lock_init(&pid->lock);
 	for (type = 0; type < PIDTYPE_MAX; type++)
 		INIT_HLIST_HEAD(&pid->tasks[type]);
@@ -117,6 +120,12 @@ static struct pid **task_pid_ptr(struct task_struct *task, enum pid_type type)
 	return type == PIDTYPE_PID ? &task->thread_pid : &task->signal->pids[type];
 }
 
+/* NULL once the task has been released. */
+struct pid_namespace *task_active_pid_ns(struct task_struct *tsk)
+{
+	return ns_of_pid(READ_ONCE(tsk->thread_pid));
+}
+
 struct pid *get_task_pid(struct task_struct *task, enum pid_type type)
 {
 	struct pid *pid;
@@ -163,12 +172,21 @@ pid_t pid_vnr(struct pid *pid)
 	return pid ? pid->nr : 0;
 }
 
-pid_t __task_pid_nr_ns(struct task_struct *task, enum pid_type type)
+/* 0: the number is not seen from that namespace. */
+static __always_inline pid_t pid_nr_ns(struct pid *pid, struct pid_namespace *ns)
+{
+	return pid && pid->ns == ns ? pid->nr : 0;
+}
+
+/* NULL: the namespace of the one who asks. */
+pid_t __task_pid_nr_ns(struct task_struct *task, enum pid_type type, struct pid_namespace *ns)
 {
 	pid_t nr;
 
 	rcu_read_lock();
-	nr = pid_vnr(READ_ONCE(*task_pid_ptr(task, type)));
+	if (!ns)
+		ns = task_active_pid_ns(current);
+	nr = pid_nr_ns(READ_ONCE(*task_pid_ptr(task, type)), ns);
 	rcu_read_unlock();
 	return nr;
 }

@@ -262,21 +262,23 @@ void ignore_signals(struct task_struct *t)
 
 	for (i = 0; i < _NSIG; i++)
 		t->sighand->action[i].sa_handler = SIG_IGN;
+	t->sighand->changed = ~0UL;
 	t->pending.signal.sig[0] = 0;
 }
 
 /* exec: caught signals go back to the default, ignored ones stay so. */
 void flush_signal_handlers(struct task_struct *t, int force_default)
 {
-	int i;
+	unsigned long set;
 
-	for (i = 0; i < _NSIG; i++) {
+	for (set = t->sighand->changed; set; set &= set - 1) {
+		int i = __ffs(set);
 		struct k_sigaction *ka = &t->sighand->action[i];
 
-		if (!((unsigned long)ka->sa_handler | ka->sa_flags | ka->sa_mask.sig[0]))
-			continue;
-		if (force_default || ka->sa_handler != SIG_IGN)
+		if (force_default || ka->sa_handler != SIG_IGN) {
 			ka->sa_handler = SIG_DFL;
+			t->sighand->changed &= ~(1UL << i);
+		}
 		ka->sa_flags = 0;
 		ka->sa_mask.sig[0] = 0;
 	}
@@ -310,7 +312,7 @@ bool do_notify_parent(struct task_struct *tsk, int sig)
 
 	do_notify_pidfd(tsk);
 	rcu_read_lock();
-	info.si_pid = task_pid_vnr(tsk);
+	info.si_pid = __task_pid_nr_ns(tsk, PIDTYPE_PID, task_active_pid_ns(tsk->parent));
 	info.si_uid = from_kuid_munged(&init_user_ns, tsk->cred->uid);
 	rcu_read_unlock();
 	task_cputime(tsk, &utime, &stime);
@@ -554,6 +556,7 @@ SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct user_sigaction *, act, stru
 	old = (struct user_sigaction){ k->sa_handler, k->sa_flags, k->sa_restorer, k->sa_mask.sig[0] };
 	if (act) {
 		*k = (struct k_sigaction){ new.handler, new.flags, new.restorer, { { new.mask & ~UNBLOCKABLE } } };
+		current->sighand->changed |= sigmask(sig);
 		if (sig_ignored(current, sig)) {
 			current->pending.signal.sig[0] &= ~sigmask(sig);
 			current->signal->shared_pending.signal.sig[0] &= ~sigmask(sig);

@@ -81,7 +81,7 @@ static long do_getpgid(pid_t pid, enum pid_type type)
 	read_lock(&tasklist_lock);
 	p = task_or_current(pid);
 	if (p)
-		ret = __task_pid_nr_ns(p, type);
+		ret = __task_pid_nr_ns(p, type, NULL);
 	read_unlock(&tasklist_lock);
 	return ret;
 }
@@ -143,7 +143,8 @@ noinline void task_cputime(struct task_struct *t, u64 *utime, u64 *stime)
 }
 
 /* All threads of the group, the dead ones as far as they have been added up. */
-static noinline void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *stime)
+void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *stime);
+noinline void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *stime)
 {
 	struct task_struct *t;
 
@@ -241,6 +242,8 @@ SYSCALL_DEFINE1(sysinfo, struct sysinfo_user *, info)
 	return copy_to_user(info, &v, sizeof(v)) ? -EFAULT : 0;
 }
 
+void update_rlimit_cpu(struct task_struct *task, unsigned long rlim_new);
+
 static noinline int do_prlimit(struct task_struct *tsk, unsigned int resource, struct rlimit *new_rlim, struct rlimit *old_rlim)
 {
 	struct rlimit *rlim;
@@ -255,6 +258,8 @@ static noinline int do_prlimit(struct task_struct *tsk, unsigned int resource, s
 	if (new_rlim)
 		*rlim = *new_rlim;
 	task_unlock(tsk->group_leader);
+	if (new_rlim && resource == RLIMIT_CPU)
+		update_rlimit_cpu(tsk, new_rlim->rlim_cur);
 	return retval;
 }
 

@@ -11,7 +11,7 @@ static void __acct_update_integrals(struct task_struct *tsk, u64 utime, u64 stim
 		return;
 	tsk->acct_timexpd = time;
 	/* MB-usecs: pages * us >> 8 */
-	tsk->acct_rss_mem1 += delta / 1000 * atomic_long_read(&tsk->mm->rss) >> 8;
+	tsk->acct_rss_mem1 += delta / 1000 * get_mm_rss(tsk->mm) >> 8;
 	tsk->acct_vm_mem1 += delta / 1000 * tsk->mm->total_vm >> 8;
 }
 

@@ -1,4 +1,5 @@
 /* The machine's names: sethostname and /proc/sys/kernel (Linux's kernel/utsname_sysctl.c, kernel/sys.c). */
+#include "pid.h"
 #include "sysctl.h"
 #include "init.h"
 #include "sched.h"
@@ -34,7 +35,7 @@ static int proc_do_uts_string(struct ctl_table *table, int write, char *buffer, 
 	return proc_dostring(table, write, buffer, lenp, ppos);
 }
 
-static int pid_max = 32768;
+static const int pid_max_min = 301, pid_max_max = 32768;	/* RESERVED_PIDS + 1, the bitmap of kernel/pid.c */
 
 #define UTS_FIELD(f) init_uts.f, sizeof(init_uts.f)
 static struct ctl_table uts_kern_table[] = {
@@ -43,7 +44,7 @@ static struct ctl_table uts_kern_table[] = {
 	{ "hostname", UTS_FIELD(nodename), 0644, proc_do_uts_string, NULL, NULL },
 	{ "osrelease", UTS_FIELD(release), 0444, proc_do_uts_string, NULL, NULL },
 	{ "ostype", UTS_FIELD(sysname), 0444, proc_do_uts_string, NULL, NULL },
-	{ "pid_max", &pid_max, sizeof(int), 0444, proc_dointvec, NULL, NULL },
+	{ "pid_max", &pid_max, sizeof(int), 0644, proc_dointvec_minmax, &pid_max_min, &pid_max_max },
 	{ "version", UTS_FIELD(version), 0444, proc_do_uts_string, NULL, NULL },
 	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };

@@ -165,3 +165,12 @@ struct rb_node *rb_next(const struct rb_node *node)
 		node = parent;
 	return parent;
 }
+
+struct rb_node *rb_first(const struct rb_root *root)
+{
+	struct rb_node *n = root->rb_node;
+
+	while (n && n->rb_left)
+		n = n->rb_left;
+	return n;
+}

@@ -5,6 +5,8 @@
  * and look again that it is still there. PG_locked is held while a page is filled, written to or taken out.
  */
 #include "pagemap.h"
+#include "rmap.h"
+#include "vmstat.h"
 #include "fs.h"
 #include "mm.h"
 #include "sched.h"
@@ -119,6 +121,7 @@ int filemap_add_folio(struct address_space *mapping, struct folio *folio, unsign
 		folio_put(folio);
 		return err;
 	}
+	__mod_lruvec_page_state(&folio->page, NR_FILE_PAGES, 1);
 	trace_mm_filemap_add_to_page_cache(folio);
 	return 0;
 }
@@ -431,6 +434,7 @@ static void filemap_remove_folio(struct address_space *mapping, struct folio *fo
 	mapping->nrpages--;
 	folio->page.mapping = NULL;
 	xa_unlock_irq(&mapping->i_pages);
+	__mod_lruvec_page_state(&folio->page, NR_FILE_PAGES, -1);
 	folio_put(folio);
 }
 
@@ -475,16 +479,27 @@ void truncate_inode_pages_final(struct address_space *mapping)
 	xa_destroy(&mapping->i_pages);
 }
 
-/* Pages that a task has mapped stay its own until it unmaps them; Linux would unmap them here. */
+/* Who has mapped what goes loses it, and gets SIGBUS when he touches it again. Twice: a private copy may be made in between. */
+static noinline void truncate_pagecache(struct inode *inode, loff_t newsize)
+{
+	struct address_space *mapping = inode->i_mapping;
+	loff_t holebegin = round_up(newsize, PAGE_SIZE);
+
+	unmap_mapping_range(mapping, holebegin, 0);
+	truncate_inode_pages_range(mapping, newsize, S64_MAX);
+	unmap_mapping_range(mapping, holebegin, 0);
+}
+
 void truncate_setsize(struct inode *inode, loff_t newsize)
 {
 	loff_t oldsize = inode->i_size;
 
 	i_size_write(inode, newsize);
 	if (newsize < oldsize)
-		truncate_inode_pages_range(inode->i_mapping, newsize, S64_MAX);
+		truncate_pagecache(inode, newsize);
 }
 
+/* The page comes locked. */
 vm_fault_t filemap_fault(struct vm_fault *vmf)
 {
 	struct file *file = vmf->vma->vm_file;
@@ -506,11 +521,87 @@ vm_fault_t filemap_fault(struct vm_fault *vmf)
 		folio = fbatch.folios[0];
 	}
 	folio_mark_accessed(folio);
+	folio_lock(folio);
+	if (unlikely(folio->page.mapping != mapping)) {		/* truncated meanwhile */
+		folio_unlock(folio);
+		folio_put(folio);
+		return VM_FAULT_NOPAGE;
+	}
 	vmf->page = &folio->page;
-	return 0;
+	return VM_FAULT_LOCKED;
 }
 
-static const struct vm_operations_struct generic_file_vm_ops = { .fault = filemap_fault };
+/* The next cached page of *index … end that can be mapped as it is: locked, with a reference. *index is its. */
+static noinline struct folio *next_uptodate_page(struct address_space *mapping, unsigned long *index, unsigned long end)
+{
+	struct folio *folio;
+
+	for (; *index <= end && (folio = xa_find(&mapping->i_pages, index, end)); ++*index) {
+		if (!PageUptodate(&folio->page) || test_bit(PG_locked, &folio->page.flags) || !folio_try_get(folio))
+			continue;
+		if (folio_trylock(folio)) {
+			if (folio->page.mapping == mapping && folio->page.index == *index &&
+			    *index < (unsigned long)(i_size_read(mapping->host) + PAGE_SIZE - 1) >> PAGE_SHIFT)
+				return folio;
+			folio_unlock(folio);
+		}
+		folio_put(folio);
+	}
+	return NULL;
+}
+
+/* vmf->pte is where the fault was; its neighbours in start_pgoff … end_pgoff are in the same table. */
+noinline vm_fault_t filemap_map_pages(struct vm_fault *vmf, unsigned long start_pgoff, unsigned long end_pgoff)
+{
+	struct address_space *mapping = vmf->vma->vm_file->f_mapping;
+	unsigned long index = start_pgoff;
+	pte_t *fault_pte = vmf->pte;
+	struct folio *folio;
+	vm_fault_t ret = 0;
+
+	rcu_read_lock();
+	folio = next_uptodate_page(mapping, &index, end_pgoff);
+	if (!folio)
+		goto out;
+	spin_lock(&vmf->vma->vm_mm->page_table_lock);
+	do {
+		vmf->pte = fault_pte + (long)(index - vmf->pgoff);
+		if (pte_none(*vmf->pte)) {
+			do_set_pte(vmf, &folio->page, vmf->address + ((long)(index - vmf->pgoff) << PAGE_SHIFT));
+			folio_unlock(folio);
+		} else {
+			folio_unlock(folio);
+			folio_put(folio);
+		}
+		if (index == vmf->pgoff)
+			ret = VM_FAULT_NOPAGE;
+		index++;
+	} while ((folio = next_uptodate_page(mapping, &index, end_pgoff)));
+	vmf->pte = fault_pte;
+	spin_unlock(&vmf->vma->vm_mm->page_table_lock);
+out:
+	rcu_read_unlock();
+	return ret;
+}
+
+/* A shared mapping's page will be written to: the file's time changes, and the page is dirty from now on. */
+noinline vm_fault_t filemap_page_mkwrite(struct vm_fault *vmf)
+{
+	struct folio *folio = page_folio(vmf->page);
+
+	file_update_time(vmf->vma->vm_file);
+	folio_lock(folio);
+	if (folio->page.mapping != vmf->vma->vm_file->f_mapping) {
+		folio_unlock(folio);
+		return VM_FAULT_NOPAGE;
+	}
+	folio_mark_dirty(folio);
+	return VM_FAULT_LOCKED;
+}
+
+static const struct vm_operations_struct generic_file_vm_ops = {
+	.fault = filemap_fault, .map_pages = filemap_map_pages, .page_mkwrite = filemap_page_mkwrite,
+};
 
 int generic_file_mmap(struct file *file, struct vm_area_struct *vma)
 {

@@ -3,6 +3,7 @@
 #include "fs.h"
 #include "syscalls.h"
 #include "fdtable.h"
+#include "rmap.h"
 
 static struct kmem_cache *vm_area_cachep;
 #define MAX_MAP_COUNT 65530
@@ -227,6 +228,28 @@ static __always_inline void remove_vma(struct vm_area_struct *vma)
 	vm_area_free(vma);
 }
 
+/* The area is no longer one of those that map its file. */
+noinline void unlink_file_vma(struct vm_area_struct *vma)
+{
+	struct address_space *mapping;
+
+	if (!vma->vm_file)
+		return;
+	mapping = vma->vm_file->f_mapping;
+	i_mmap_lock_write(mapping);
+	vma_interval_tree_remove(vma, &mapping->i_mmap);
+	i_mmap_unlock_write(mapping);
+}
+
+static void vma_link_file(struct vm_area_struct *vma)
+{
+	struct address_space *mapping = vma->vm_file->f_mapping;
+
+	i_mmap_lock_write(mapping);
+	vma_interval_tree_insert(vma, &mapping->i_mmap);
+	i_mmap_unlock_write(mapping);
+}
+
 /* Cuts vma at addr; the upper part becomes an area of its own. */
 static noinline int __split_vma(struct mm_struct *mm, struct vm_area_struct *vma, unsigned long addr)
 {
@@ -237,9 +260,16 @@ static noinline int __split_vma(struct mm_struct *mm, struct vm_area_struct *vma
 		return -ENOMEM;
 	new->vm_start = addr;
 	new->vm_pgoff += (addr - vma->vm_start) >> PAGE_SHIFT;
-	vma->vm_end = addr;
-	if (new->vm_file)
-		get_file(new->vm_file);
+	if (new->vm_file) {
+		struct address_space *mapping = get_file(new->vm_file)->f_mapping;
+
+		i_mmap_lock_write(mapping);
+		vma->vm_end = addr;
+		vma_interval_tree_insert(new, &mapping->i_mmap);
+		i_mmap_unlock_write(mapping);
+	} else {
+		vma->vm_end = addr;
+	}
 	list_add(&new->vm_list, &vma->vm_list);
 	mm->map_count++;
 	if (new->vm_ops && new->vm_ops->open)
@@ -380,6 +410,8 @@ static noinline unsigned long mmap_region(struct file *file, unsigned long addr,
 		}
 	}
 	vma_mas_store(mm, vma);
+	if (file)
+		vma_link_file(vma);
 	vma_set_page_prot(vma);
 	return addr;
 }

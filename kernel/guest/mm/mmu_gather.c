@@ -3,7 +3,14 @@
 
 static void __tlb_gather_mmu(struct mmu_gather *tlb, struct mm_struct *mm, bool fullmm)
 {
-	*tlb = (struct mmu_gather){ .mm = mm, .fullmm = fullmm, .start = ~0UL };
+	tlb->mm = mm;
+	tlb->fullmm = fullmm;
+	tlb->freed_tables = false;
+	tlb->start = ~0UL;
+	tlb->end = 0;
+	tlb->nr = 0;
+	tlb->max = MMU_GATHER_BUNDLE;
+	tlb->pages = tlb->local;
 }
 
 void tlb_gather_mmu(struct mmu_gather *tlb, struct mm_struct *mm)
@@ -32,8 +39,8 @@ static __always_inline void tlb_flush_mmu_tlbonly(struct mmu_gather *tlb)
 
 static noinline void tlb_batch_pages_flush(struct mmu_gather *tlb)
 {
-	while (tlb->nr)
-		put_page(tlb->pages[--tlb->nr]);
+	release_pages(tlb->pages, tlb->nr);
+	tlb->nr = 0;
 }
 
 static __always_inline void tlb_flush_mmu(struct mmu_gather *tlb)
@@ -42,22 +49,29 @@ static __always_inline void tlb_flush_mmu(struct mmu_gather *tlb)
 	tlb_batch_pages_flush(tlb);
 }
 
-static void tlb_gather(struct mmu_gather *tlb, struct page *page, unsigned long addr, unsigned long size)
+/* The bundle is full: a page takes the next ones, and what is in the bundle already; without memory, now is the time to flush. */
+static noinline void tlb_next_batch(struct mmu_gather *tlb)
 {
-	tlb->start = min(tlb->start, addr);
-	tlb->end = max(tlb->end, addr + size);
-	if (!tlb->pages) {
-		tlb->pages = (struct page **)__get_free_page(GFP_NOWAIT | __GFP_NOWARN);
-		tlb->max = PAGE_SIZE / sizeof(struct page *);
-	}
-	if (!tlb->pages) {		/* no memory for the list: one by one */
-		tlb_flush_mmu_tlbonly(tlb);
-		put_page(page);
+	struct page **batch = tlb->pages == tlb->local ? (struct page **)__get_free_page(GFP_NOWAIT | __GFP_NOWARN) : NULL;
+
+	if (!batch) {
+		tlb_flush_mmu(tlb);
 		return;
 	}
-	tlb->pages[tlb->nr++] = page;
-	if (tlb->nr == tlb->max)
-		tlb_flush_mmu(tlb);
+	memcpy(batch, tlb->local, sizeof(tlb->local));
+	tlb->pages = batch;
+	tlb->max = PAGE_SIZE / sizeof(struct page *);
+}
+
+static __always_inline void tlb_gather(struct mmu_gather *tlb, struct page *page, unsigned long addr, unsigned long size)
+{
+	if (addr < tlb->start)
+		tlb->start = addr;
+	if (addr + size > tlb->end)
+		tlb->end = addr + size;
+	tlb->pages[tlb->nr] = page;
+	if (unlikely(++tlb->nr == tlb->max))
+		tlb_next_batch(tlb);
 }
 
 /* The page-table lock may be held: a flush sends IPIs and waits, which is fine with IRQs on. */
@@ -82,6 +96,6 @@ void tlb_flush_range(struct mmu_gather *tlb, unsigned long start, unsigned long 
 void tlb_finish_mmu(struct mmu_gather *tlb)
 {
 	tlb_flush_mmu(tlb);
-	if (tlb->pages)
+	if (tlb->pages != tlb->local)
 		free_page((unsigned long)tlb->pages);
 }

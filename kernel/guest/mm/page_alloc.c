@@ -116,7 +116,7 @@ static noinline int rmqueue_bulk(struct zone *zone, unsigned int order, unsigned
 	return i;
 }
 
-static struct page *rmqueue_pcplist(struct zone *zone)
+static __always_inline struct page *rmqueue_pcplist(struct zone *zone)
 {
 	struct per_cpu_pages *pcp;
 	struct page *page = NULL;
@@ -124,18 +124,18 @@ static struct page *rmqueue_pcplist(struct zone *zone)
 
 	local_irq_save(flags);
 	pcp = this_cpu_ptr(&boot_pageset);
-	if (list_empty(&pcp->lists))
+	if (unlikely(list_empty(&pcp->lists)))
 		pcp->count += rmqueue_bulk(zone, 0, PCP_BATCH, &pcp->lists);
-	if (!list_empty(&pcp->lists)) {
+	if (likely(!list_empty(&pcp->lists))) {
 		page = list_first_entry(&pcp->lists, struct page, lru);
-		list_del(&page->lru);
+		__list_del(page->lru.prev, page->lru.next);
 		pcp->count--;
 	}
 	local_irq_restore(flags);
 	return page;
 }
 
-static struct page *rmqueue_buddy(struct zone *zone, unsigned int order)
+static noinline struct page *rmqueue_buddy(struct zone *zone, unsigned int order)
 {
 	struct page *page;
 	unsigned long flags;
@@ -144,11 +144,6 @@ static struct page *rmqueue_buddy(struct zone *zone, unsigned int order)
 	page = __rmqueue_smallest(zone, order);
 	spin_unlock_irqrestore(&zone->lock, flags);
 	return page;
-}
-
-static __always_inline struct page *rmqueue(struct zone *zone, unsigned int order)
-{
-	return order ? rmqueue_buddy(zone, order) : rmqueue_pcplist(zone);
 }
 
 static void prep_compound_page(struct page *page, unsigned int order)
@@ -161,31 +156,43 @@ static void prep_compound_page(struct page *page, unsigned int order)
 		page[i].compound_head = (unsigned long)page | 1;
 }
 
-static void prep_new_page(struct page *page, unsigned int order, gfp_t gfp_flags)
+/* Who freed it has left flags, _mapcount and compound_head 0 (free_pages_prepare); lru, which was a list's, is mapping and index. */
+static __always_inline void post_alloc_hook(struct page *page)
 {
-	unsigned long i;
-
-	page->flags = 0;
 	page->mapping = NULL;
 	page->index = 0;
 	page->private = 0;
-	page->compound_head = 0;
-	atomic_set(&page->_mapcount, 0);
 	atomic_set(&page->_refcount, 1);
+}
+
+static noinline struct page *prep_new_block(struct page *page, unsigned int order, gfp_t gfp_flags)
+{
+	unsigned long i;
+
+	post_alloc_hook(page);
 	if (gfp_flags & __GFP_ZERO) {
 		for (i = 0; i < 1UL << order; i++)
 			clear_page(page_address(page + i));
 	}
-	if (order && (gfp_flags & __GFP_COMP))
+	if (gfp_flags & __GFP_COMP)
 		prep_compound_page(page, order);
+	return page;
 }
 
 static noinline struct page *get_page_from_freelist(gfp_t gfp_mask, unsigned int order)
 {
-	struct page *page = rmqueue(&contig_zone, order);
+	struct page *page;
 
-	if (page)
-		prep_new_page(page, order, gfp_mask);
+	if (unlikely(order)) {
+		page = rmqueue_buddy(&contig_zone, order);
+		return page ? prep_new_block(page, order, gfp_mask) : NULL;
+	}
+	page = rmqueue_pcplist(&contig_zone);
+	if (likely(page)) {
+		post_alloc_hook(page);
+		if (gfp_mask & __GFP_ZERO)
+			clear_page(page_address(page));
+	}
 	return page;
 }
 
@@ -234,17 +241,22 @@ static noinline void free_pcppages_bulk(struct zone *zone, int count, struct per
 	spin_unlock(&zone->lock);
 }
 
-static noinline bool free_pcp_prepare(struct page *page)
+/* A page that is in use, mapped or free already stays what it is: bad_page()'s case. */
+static __always_inline bool free_pages_prepare(struct page *page)
 {
 	trace_mm_page_free(page, 0);
-	if (WARN_ON(PageBuddy(page) || page_count(page)))
+	if (WARN_ON((page->flags & BIT(PG_buddy)) | page_mapcount(page) | page_count(page)))
 		return false;
-	page->mapping = NULL;
 	page->flags = 0;
 	return true;
 }
 
-static noinline void free_unref_page_commit(struct zone *zone, struct per_cpu_pages *pcp, struct page *page)
+static noinline bool free_pcp_prepare(struct page *page)
+{
+	return free_pages_prepare(page);
+}
+
+static __always_inline void free_unref_page_commit(struct zone *zone, struct per_cpu_pages *pcp, struct page *page)
 {
 	list_add(&page->lru, &pcp->lists);
 	if (++pcp->count >= PCP_HIGH)
@@ -263,6 +275,39 @@ static noinline void free_unref_page(struct page *page, unsigned int order)
 	local_irq_restore(flags);
 }
 
+/* Single pages, all at once: their references are gone. */
+static noinline void free_unref_page_list(struct page **pages, unsigned int nr)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	local_irq_save(flags);
+	for (i = 0; i < nr; i++) {
+		if (free_pages_prepare(pages[i]))
+			free_unref_page_commit(&contig_zone, this_cpu_ptr(&boot_pageset), pages[i]);
+	}
+	local_irq_restore(flags);
+}
+
+/* Drops a reference of each (mm/swap.c); the array is used for those that were the last. */
+void release_pages(struct page **pages, unsigned int nr)
+{
+	unsigned int i, last = 0;
+
+	for (i = 0; i < nr; i++) {
+		struct page *page = compound_head(pages[i]);
+
+		if (!atomic_dec_and_test(&page->_refcount))
+			continue;
+		if (unlikely(PageHead(page)))
+			__put_page(page);
+		else
+			pages[last++] = page;
+	}
+	if (last)
+		free_unref_page_list(pages, last);
+}
+
 static noinline void __free_pages_ok(struct page *page, unsigned int order)
 {
 	unsigned long flags, i;
@@ -273,7 +318,6 @@ static noinline void __free_pages_ok(struct page *page, unsigned int order)
 			page[i].compound_head = 0;
 	}
 	page->flags = 0;
-	page->mapping = NULL;
 	spin_lock_irqsave(&contig_zone.lock, flags);
 	contig_zone.free_pages += 1UL << order;
 	__free_one_page(page, page_to_pfn(page), &contig_zone, order);

@@ -12,6 +12,7 @@ struct kmem_cache_cpu { void **freelist; struct page *slab; };
 struct kmem_cache {
 	struct kmem_cache_cpu cpu_slab[NR_CPUS];
 	slab_flags_t flags;
+#define SLAB_CTOR 0x80000000U			/* it has one: one test of flags finds it */
 	unsigned int size, object_size, align, order, objects, refcount;
 	unsigned int offset;			/* of the free pointer: 0, or behind the object when that is poisoned */
 	void (*ctor)(void *);
@@ -28,6 +29,12 @@ static struct kmem_cache *kmalloc_caches[KMALLOC_SHIFT_HIGH + 1];
 static struct kmem_cache kmalloc_boot[KMALLOC_SHIFT_HIGH + 3];
 static LIST_HEAD(slab_caches);
 static DEFINE_MUTEX(slab_mutex);
+
+/* Objects are always in the direct map. */
+static __always_inline struct page *virt_to_slab(const void *object)
+{
+	return compound_head(pfn_to_page(((unsigned long)object - PAGE_OFFSET) >> PAGE_SHIFT));
+}
 
 static inline void *get_freepointer(struct kmem_cache *s, void *object)
 {
@@ -241,8 +248,8 @@ static void *get_freelist_or_deactivate(struct kmem_cache *s, struct kmem_cache_
 	return freelist;
 }
 
-/* IRQs off. */
-static noinline void *___slab_alloc(struct kmem_cache *s, gfp_t gfpflags, struct kmem_cache_cpu *c)
+/* IRQs off; back as irqs says at the end. */
+static noinline void *___slab_alloc(struct kmem_cache *s, gfp_t gfpflags, struct kmem_cache_cpu *c, unsigned long irqs)
 {
 	void *freelist = c->slab ? get_freelist_or_deactivate(s, c) : NULL;
 
@@ -251,12 +258,14 @@ static noinline void *___slab_alloc(struct kmem_cache *s, gfp_t gfpflags, struct
 	if (!freelist) {
 		struct page *slab = new_slab(s, gfpflags);
 
-		if (!slab)
-			return NULL;
-		c->slab = slab;
-		freelist = acquire_slab(s, slab);
+		if (slab) {
+			c->slab = slab;
+			freelist = acquire_slab(s, slab);
+		}
 	}
-	c->freelist = get_freepointer(s, freelist);
+	if (freelist)
+		c->freelist = get_freepointer(s, freelist);
+	local_irq_restore(irqs);
 	return freelist;
 }
 
@@ -278,29 +287,49 @@ static __always_inline bool slab_pre_alloc_hook(struct kmem_cache *s, gfp_t gfpf
 	return !should_failslab(s, gfpflags);
 }
 
+/* What few caches want done with a new object. */
+static noinline void slab_post_alloc(struct kmem_cache *s, void *object)
+{
+	if (s->flags & SLAB_POISON)
+		check_object(s, virt_to_slab(object), object);
+	if (s->ctor)
+		s->ctor(object);
+}
+
+/* Nothing that a call would spoil is needed behind one on the usual way: so there are few registers to save. */
 static __always_inline void *slab_alloc(struct kmem_cache *s, gfp_t gfpflags)
 {
 	struct kmem_cache_cpu *c;
-	unsigned long flags;
+	unsigned long irqs;
 	void *object;
 
 	if (unlikely(!slab_pre_alloc_hook(s, gfpflags)))
 		return NULL;
-	local_irq_save(flags);
+	local_irq_save(irqs);
 	c = &s->cpu_slab[smp_processor_id()];
 	object = c->freelist;
-	if (likely(object))
+	if (likely(object)) {
 		c->freelist = get_freepointer(s, object);
-	else
-		object = ___slab_alloc(s, gfpflags, c);
-	if (unlikely(s->flags & SLAB_POISON) && object)
-		check_object(s, virt_to_head_page(object), object);
-	local_irq_restore(flags);
-	if (object && (gfpflags & __GFP_ZERO))
+		local_irq_restore(irqs);
+	} else {
+		object = ___slab_alloc(s, gfpflags, c, irqs);
+		if (!object)
+			return NULL;
+	}
+	if (unlikely(s->flags & (SLAB_POISON | SLAB_CTOR)))
+		slab_post_alloc(s, object);
+	if (gfpflags & __GFP_ZERO)
 		memset(object, 0, s->object_size);
-	if (object && s->ctor)
-		s->ctor(object);
 	return object;
+}
+
+/* There is one node. */
+void *kmem_cache_alloc_node(struct kmem_cache *s, gfp_t gfpflags, int node)
+{
+	void *ret = slab_alloc(s, gfpflags);
+
+	trace_kmem_cache_alloc(1, ret, s->object_size, s->size, gfpflags, node);
+	return ret;
 }
 
 void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfpflags)
@@ -311,9 +340,11 @@ void *kmem_cache_alloc(struct kmem_cache *s, gfp_t gfpflags)
 	return ret;
 }
 
-/* The object's slab is not this CPU's. IRQs off. */
-static noinline void __slab_free(struct kmem_cache *s, struct page *slab, void *object)
+/* The object's slab is not this CPU's. IRQs off; back as irqs says at the end. */
+static noinline void __slab_free(struct kmem_cache *s, struct page *slab, void *object, unsigned long irqs)
 {
+	struct page *empty = NULL;
+
 	spin_lock(&s->list_lock);
 	set_freepointer(s, object, slab->freelist);
 	slab->freelist = object;
@@ -325,32 +356,29 @@ static noinline void __slab_free(struct kmem_cache *s, struct page *slab, void *
 		} else if (!slab->inuse && s->nr_partial > 5) {
 			list_del(&slab->lru);
 			s->nr_partial--;
-			spin_unlock(&s->list_lock);
-			discard_slab(s, slab);
-			return;
+			empty = slab;
 		}
 	}
 	spin_unlock(&s->list_lock);
+	if (empty)
+		discard_slab(s, empty);
+	local_irq_restore(irqs);
 }
 
 static __always_inline void slab_free(struct kmem_cache *s, struct page *slab, void *object)
 {
 	struct kmem_cache_cpu *c;
-	unsigned long flags;
+	unsigned long irqs;
 
-	local_irq_save(flags);
-	if (unlikely(s->flags & SLAB_POISON) && !free_debug_processing(s, slab, object)) {
-		local_irq_restore(flags);
+	if (unlikely(s->flags & SLAB_POISON) && !free_debug_processing(s, slab, object))
 		return;
-	}
+	local_irq_save(irqs);
 	c = &s->cpu_slab[smp_processor_id()];
-	if (likely(c->slab == slab)) {
-		set_freepointer(s, object, c->freelist);
-		c->freelist = object;
-	} else {
-		__slab_free(s, slab, object);
-	}
-	local_irq_restore(flags);
+	if (unlikely(c->slab != slab))
+		return __slab_free(s, slab, object, irqs);
+	set_freepointer(s, object, c->freelist);
+	c->freelist = object;
+	local_irq_restore(irqs);
 }
 
 void kmem_cache_free(struct kmem_cache *s, void *x)
@@ -358,7 +386,7 @@ void kmem_cache_free(struct kmem_cache *s, void *x)
 	if (!x)
 		return;
 	trace_kmem_cache_free(1, x, s->name);
-	slab_free(s, virt_to_head_page(x), x);
+	slab_free(s, virt_to_slab(x), x);
 }
 
 static noinline struct kmem_cache *kmalloc_slab(size_t size, gfp_t flags)
@@ -383,7 +411,7 @@ static noinline void *__kmem_cache_alloc_node(struct kmem_cache *s, gfp_t gfpfla
 	return slab_alloc(s, gfpflags);
 }
 
-void *__kmalloc(size_t size, gfp_t flags)
+static __always_inline void *__do_kmalloc_node(size_t size, gfp_t flags, int node)
 {
 	struct kmem_cache *s;
 	void *ret;
@@ -392,8 +420,18 @@ void *__kmalloc(size_t size, gfp_t flags)
 		return kmalloc_large(size, flags);
 	s = kmalloc_slab(size, flags);
 	ret = __kmem_cache_alloc_node(s, flags);
-	trace_kmalloc(1, ret, size, s->size, flags, -1);
+	trace_kmalloc(1, ret, size, s->size, flags, node);
 	return ret;
+}
+
+void *__kmalloc(size_t size, gfp_t flags)
+{
+	return __do_kmalloc_node(size, flags, NUMA_NO_NODE);
+}
+
+void *__kmalloc_node(size_t size, gfp_t flags, int node)
+{
+	return __do_kmalloc_node(size, flags, node);
 }
 
 noinline void *kmalloc(size_t size, gfp_t flags)
@@ -464,7 +502,7 @@ static void kmem_cache_open(struct kmem_cache *s, const char *name, unsigned int
 	s->name = name;
 	s->object_size = size;
 	s->align = flags & SLAB_HWCACHE_ALIGN ? max(align, 64u) : align;
-	s->flags = kmem_cache_flags(name, flags, ctor);
+	s->flags = kmem_cache_flags(name, flags, ctor) | (ctor ? SLAB_CTOR : 0);
 	s->ctor = ctor;
 	s->refcount = 1;
 	spin_lock_init(&s->list_lock);

@@ -65,7 +65,7 @@ static struct vm_struct *find_vmap_area(unsigned long addr)
 	return found;
 }
 
-static noinline int vmap_pages_range(unsigned long addr, struct page **pages, unsigned int nr)
+static noinline int __vmap_pages_range_noflush(unsigned long addr, struct page **pages, unsigned int nr)
 {
 	unsigned int i;
 
@@ -140,11 +140,11 @@ void vfree(const void *addr)
 	kfree(area);
 }
 
-static noinline int __vmalloc_area_node(struct vm_struct *area, unsigned long size)
+static __always_inline int __vmalloc_area_node(struct vm_struct *area, unsigned long size)
 {
 	unsigned int n = size >> PAGE_SHIFT;
 
-	area->pages = kmalloc_array(n, sizeof(struct page *), GFP_KERNEL);
+	area->pages = __kmalloc_node(n * sizeof(struct page *), GFP_KERNEL, NUMA_NO_NODE);
 	if (!area->pages)
 		return -ENOMEM;
 	for (area->nr_pages = 0; area->nr_pages < n; area->nr_pages++) {
@@ -153,8 +153,9 @@ static noinline int __vmalloc_area_node(struct vm_struct *area, unsigned long si
 		if (!page)
 			return -ENOMEM;
 		area->pages[area->nr_pages] = page;
+		cond_resched();
 	}
-	return vmap_pages_range((unsigned long)area->addr, area->pages, n);
+	return __vmap_pages_range_noflush((unsigned long)area->addr, area->pages, n);
 }
 
 static noinline void *__vmalloc_node_range(unsigned long size, unsigned long start, unsigned long end)

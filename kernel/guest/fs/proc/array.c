@@ -63,14 +63,14 @@ static noinline void task_state(struct seq_file *m, struct task_struct *t)
 		   t->pid, t->real_parent ? t->real_parent->tgid : 0);
 	seq_printf(m, "Uid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nFDSize:\t%u\nGroups:\t \n", cred->uid.val, cred->euid.val, cred->suid.val,
 		   cred->fsuid.val, cred->gid.val, cred->egid.val, cred->sgid.val, cred->fsgid.val, max_fds);
-	seq_printf(m, "NStgid:\t%d\nNSpid:\t%d\nNSpgid:\t%d\nNSsid:\t%d\n", t->tgid, t->pid, __task_pid_nr_ns(t, PIDTYPE_PGID),
-		   __task_pid_nr_ns(t, PIDTYPE_SID));
+	seq_printf(m, "NStgid:\t%d\nNSpid:\t%d\nNSpgid:\t%d\nNSsid:\t%d\n", t->tgid, t->pid, __task_pid_nr_ns(t, PIDTYPE_PGID, NULL),
+		   __task_pid_nr_ns(t, PIDTYPE_SID, NULL));
 }
 
 /* What the task has mapped since it last told its mm counts too. */
-static unsigned long get_mm_rss(struct task_struct *t, struct mm_struct *mm)
+static unsigned long get_task_rss(struct task_struct *t, struct mm_struct *mm)
 {
-	return max(atomic_long_read(&mm->rss) + READ_ONCE(t->rss_delta), 0L);
+	return max((long)get_mm_rss(mm) + READ_ONCE(t->rss_delta[MM_FILEPAGES]) + READ_ONCE(t->rss_delta[MM_ANONPAGES]), 0L);
 }
 
 struct task_mem_sum { unsigned long data, text, lib; };
@@ -98,7 +98,7 @@ static noinline void task_mem(struct seq_file *m, struct task_struct *t, struct 
 	struct task_mem_sum sum = sum_vmas(mm);
 
 	seq_printf(m, "VmSize:\t%8lu kB\nVmLck:\t%8lu kB\nVmPin:\t%8lu kB\nVmRSS:\t%8lu kB\n", mm->total_vm << 2, 0UL, 0UL,
-		   get_mm_rss(t, mm) << 2);
+		   get_task_rss(t, mm) << 2);
 	seq_printf(m, "VmData:\t%8lu kB\nVmStk:\t%8lu kB\nVmExe:\t%8lu kB\nVmLib:\t%8lu kB\nVmSwap:\t%8lu kB\n", sum.data << 2,
 		   mm->stack_vm << 2, sum.text << 2, 0UL, 0UL);
 	seq_puts(m, "CoreDumping:\t0\nTHP_enabled:\t0\n");
@@ -207,10 +207,10 @@ static noinline int do_task_stat(struct seq_file *m, struct task_struct *t, int 
 	seq_printf(m, "%d (", t->pid);
 	proc_task_name(m, t);
 	seq_printf(m, ") %c %d %d %d 0 -1 %u 0 0 0 0 %lu %lu %lu %lu %d %d %d 0 %lu %lu %lu ", get_task_state(t),
-		   t->real_parent ? t->real_parent->tgid : 0, __task_pid_nr_ns(t, PIDTYPE_PGID), __task_pid_nr_ns(t, PIDTYPE_SID),
+		   t->real_parent ? t->real_parent->tgid : 0, __task_pid_nr_ns(t, PIDTYPE_PGID, NULL), __task_pid_nr_ns(t, PIDTYPE_SID, NULL),
 		   t->flags, to_clock_t(utime), to_clock_t(stime), to_clock_t(cutime), to_clock_t(cstime), t->prio - MAX_RT_PRIO,
 		   task_nice(t), threads, to_clock_t(t->start_time), mm ? mm->total_vm << PAGE_SHIFT : 0,
-		   mm ? get_mm_rss(t, mm) : 0);
+		   mm ? get_task_rss(t, mm) : 0);
 	seq_printf(m, "18446744073709551615 %lu %lu %lu 0 0 %lu %lu %lu %lu %lu 0 0 %d %d %u %u 0 0 0", mm ? mm->start_code : 0,
 		   mm ? mm->end_code : 0, mm ? mm->start_stack : 0, shared & 0x7fffffff, t->blocked.sig[0] & 0x7fffffff,
 		   ignored & 0x7fffffff, caught & 0x7fffffff, wchan, t->exit_signal, task_cpu(t), t->rt_priority, t->policy);
@@ -240,7 +240,7 @@ int proc_pid_statm(struct seq_file *m, void *v)
 
 	if (mm)
 		sum = sum_vmas(mm);
-	seq_printf(m, "%lu %lu 0 %lu 0 %lu 0\n", mm ? mm->total_vm : 0, mm ? get_mm_rss(m->private, mm) : 0, sum.text,
+	seq_printf(m, "%lu %lu 0 %lu 0 %lu 0\n", mm ? mm->total_vm : 0, mm ? get_task_rss(m->private, mm) : 0, sum.text,
 		   sum.data + (mm ? mm->stack_vm : 0));
 	if (mm)
 		mmput(mm);

@@ -221,6 +221,7 @@ static const struct pid_entry tgid_base_stuff[] = {
 	{ "wchan", S_IFREG | 0444, PID_FILE, proc_pid_wchan, NULL },
 	{ "stack", S_IFREG | 0400, PID_FILE, proc_pid_stack, NULL },
 	{ "schedstat", S_IFREG | 0444, PID_FILE, proc_pid_schedstat, NULL },
+	{ "cgroup", S_IFREG | 0444, PID_FILE, proc_cgroup_show, NULL },
 	{ "io", S_IFREG | 0400, PID_FILE, proc_pid_io, NULL },
 };
 /* A thread has the same but task/, and its own times (the row in the place of stat). */

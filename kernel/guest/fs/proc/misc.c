@@ -2,6 +2,7 @@
 #include "proc_fs.h"
 #include "kallsyms.h"
 #include "mm.h"
+#include "vmstat.h"
 #include "module.h"
 #include "export.h"
 #include "processor.h"
@@ -36,9 +37,13 @@ static int uptime_proc_show(struct seq_file *m, void *v)
 
 static int meminfo_proc_show(struct seq_file *m, void *v)
 {
-	unsigned long total = totalram_pages() << 2, free = nr_free_pages() << 2;
+	unsigned long total = totalram_pages() << 2, free = nr_free_pages() << 2, cached = node_page_state(NR_FILE_PAGES) << 2;
 
-	seq_printf(m, "MemTotal:       %8lu kB\nMemFree:        %8lu kB\nMemAvailable:   %8lu kB\n", total, free, free);
+	seq_printf(m, "MemTotal:       %8lu kB\nMemFree:        %8lu kB\nMemAvailable:   %8lu kB\nCached:         %8lu kB\n", total, free,
+		   free + cached, cached);
+	seq_printf(m, "SwapTotal:      %8lu kB\nSwapFree:       %8lu kB\nAnonPages:      %8lu kB\nMapped:         %8lu kB\n", 0UL, 0UL,
+		   node_page_state(NR_ANON_MAPPED) << 2, node_page_state(NR_FILE_MAPPED) << 2);
+	seq_printf(m, "KernelStack:    %8lu kB\nPageTables:     %8lu kB\n", node_page_state(NR_KERNEL_STACK_KB), node_page_state(NR_PAGETABLE) << 2);
 	return 0;
 }
 

@@ -163,10 +163,7 @@ void set_task_cpu(struct task_struct *p, unsigned int new_cpu)
 			p->sched_class->migrate_task_rq(p, new_cpu);
 		p->se.nr_migrations++;
 	}
-	p->se.cfs_rq = &cpu_rq(new_cpu)->cfs;
-	WRITE_ONCE(p->thread_info.cpu, new_cpu);
-	p->cpu = new_cpu;
-	p->wake_cpu = new_cpu;
+	__set_task_cpu(p, new_cpu);
 }
 
 static noinline void __sched_fork(unsigned long clone_flags, struct task_struct *p)
@@ -231,10 +228,8 @@ void sched_cgroup_fork(struct task_struct *p)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&p->pi_lock, flags);
-	p->wake_cpu = smp_processor_id();
 	p->recent_used_cpu = smp_processor_id();
-	WRITE_ONCE(p->thread_info.cpu, smp_processor_id());
-	p->se.cfs_rq = &this_rq()->cfs;
+	__set_task_cpu(p, smp_processor_id());
 	if (p->sched_class->task_fork)
 		p->sched_class->task_fork(p);
 	raw_spin_unlock_irqrestore(&p->pi_lock, flags);

@@ -88,3 +88,12 @@ int __update_load_avg_cfs_rq(u64 now, struct cfs_rq *cfs_rq)
 	___update_load_avg(&cfs_rq->avg, 1);
 	return 1;
 }
+
+/* A task changes queues, whose clocks differ: it is aged to where the old one is, and goes on from where the new one is. */
+noinline void set_task_rq_fair(struct sched_entity *se, struct cfs_rq *prev, struct cfs_rq *next)
+{
+	if (!se->avg.last_update_time || !prev)
+		return;
+	__update_load_avg_blocked_se(READ_ONCE(prev->avg.last_update_time), se);
+	se->avg.last_update_time = READ_ONCE(next->avg.last_update_time);
+}

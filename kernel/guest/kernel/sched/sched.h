@@ -189,3 +189,16 @@ void __update_stats_wait_start(struct rq *rq, struct task_struct *p);
 void __update_stats_wait_end(struct rq *rq, struct task_struct *p);
 void __update_stats_enqueue_sleeper(struct rq *rq, struct task_struct *p);
 void __update_stats_dequeue_sleep(struct rq *rq, struct task_struct *p);
+
+void set_task_rq_fair(struct sched_entity *se, struct cfs_rq *prev, struct cfs_rq *next);
+
+static __always_inline void __set_task_cpu(struct task_struct *p, unsigned int cpu)
+{
+	struct cfs_rq *next = &cpu_rq(cpu)->cfs;
+
+	set_task_rq_fair(&p->se, p->se.cfs_rq, next);
+	p->se.cfs_rq = next;
+	WRITE_ONCE(p->thread_info.cpu, cpu);
+	p->cpu = cpu;
+	p->wake_cpu = cpu;
+}

@@ -188,7 +188,7 @@ void wake_up_new_task(struct task_struct *p)
 	raw_spin_lock_irqsave(&p->pi_lock, flags);
 	WRITE_ONCE(p->__state, TASK_RUNNING);
 	p->recent_used_cpu = task_cpu(p);
-	set_task_cpu(p, select_task_rq(p, task_cpu(p), WF_FORK));
+	__set_task_cpu(p, select_task_rq(p, task_cpu(p), WF_FORK));	/* it has not run: no migration */
 	clock_floor_now(p);
 	rq = __task_rq_lock(p);
 	update_rq_clock(rq);

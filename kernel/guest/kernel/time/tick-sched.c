@@ -56,12 +56,15 @@ static void account_process_tick(struct task_struct *p, int user_tick)
 	}
 }
 
+void run_posix_cpu_timers(void);
+
 noinline void update_process_times(int user_tick)
 {
 	account_process_tick(current, user_tick);
 	run_local_timers();
 	rcu_sched_clock_irq(user_tick);
 	scheduler_tick();
+	run_posix_cpu_timers();
 }
 
 static noinline void tick_sched_handle(struct tick_sched *ts, struct pt_regs *regs)
