@@ -5,7 +5,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"kscope/kernel/x86"
 	"kscope/kprobe"
 	"kscope/lang"
 )
@@ -64,14 +63,16 @@ func ctxRows() []ctxRow {
 			}
 			return starlark.None
 		}},
-		{name: "irqs_off", sig: "-> bool", doc: "Whether the probed code has interrupts off.", get: flag(func(h *kprobe.Hit) bool { return h.C.CPU.Flags()&x86.FlagIF == 0 })},
+		{name: "irqs_off", sig: "-> bool", doc: "Whether the probed code has interrupts off.", get: flag((*kprobe.Hit).IRQsOff)},
 		{name: "hardirq", sig: "-> bool", doc: "Whether it serves an interrupt.", get: flag((*kprobe.Hit).HardIRQ)},
 		{name: "softirq", sig: "-> bool", doc: "Whether it serves a softirq.", get: flag((*kprobe.Hit).SoftIRQ)},
 		{name: "preempt", sig: "-> int", doc: "Its preemption depth.", get: func(x *probeCtx) starlark.Value { return num(x.h.Preempt()) }},
+		{name: "handler", sig: "-> Context", doc: "The context that a handler in C would find itself in: irqs_off, nmi, hardirq, softirq, preempt. Behind an int3 that is an NMI's, with\ninterrupts off; through ftrace, a jump or a return preemption is off and the rest is as in the probed code.", get: ctxHandler},
+		{name: "emit", sig: "(**fields)", doc: "Records an event kscope:PLACE with these fields (int, bool, string), which the first call defines: it is in the trace, and in events/kscope.", fn: ctxEmit},
 		{name: "arg", sig: "(n) -> int", doc: "Argument n, from 0, at a function's entry.", fn: ctxArg},
 		{name: "str", sig: "(addr, max = 256) -> string", doc: "The C string at an address, the kernel's or the task's.", fn: ctxStr},
 		{name: "mem", sig: "(addr, n) -> bytes", doc: "n bytes of the kernel's memory or the task's.", fn: ctxMem},
-		{name: "stack", sig: "(n = 16) -> [string]", doc: "The functions that led here, innermost first.", fn: ctxStack},
+		{name: "stack", sig: "(n = 16, offsets = False) -> [string]", doc: "The functions that led here, innermost first; with offsets as \"vfs_read+0x5/0x1b0\".", fn: ctxStack},
 		{name: "set", sig: "(reg, value)", doc: "Changes a register of the probed code: ctx.set(\"di\", 0).", fn: ctxSet},
 		{name: "args", sig: "-> Args", doc: "The function's arguments by name, typed by DWARF, at its entry: ctx.args.count, ctx.args.file.f_pos.", try: ctxArgs},
 		{name: "obj", sig: "(type, addr) -> Obj", doc: "A typed view of memory: ctx.obj(\"struct file\", ctx.regs.di).f_pos.", fn: ctxObj},
@@ -196,9 +197,12 @@ func ctxMem(c *call, h *kprobe.Hit) (starlark.Value, error) {
 }
 
 func ctxStack(c *call, h *kprobe.Hit) (starlark.Value, error) {
-	n := 16
-	if err := c.unpack("n?", &n); err != nil {
+	n, offsets := 16, false
+	if err := c.unpack("n?", &n, "offsets?", &offsets); err != nil {
 		return nil, err
+	}
+	if offsets {
+		return list(h.StackAt(max(n, 1)), func(pc uint64) starlark.Value { return str(c.g.M.Symbols().Format(pc)) }), nil
 	}
 	return list(h.Stack(max(n, 1)), str), nil
 }
@@ -216,7 +220,7 @@ func ctxSet(c *call, h *kprobe.Hit) (starlark.Value, error) {
 	if !ok {
 		return nil, c.errorf("%s is no 64-bit value", v)
 	}
-	return starlark.None, c.fail(h.Regs.Set(name, x), name, kprobe.RegNames)
+	return starlark.None, c.regError(h.Regs.Set(name, x), name)
 }
 
 func ctxStop(c *call, h *kprobe.Hit) (starlark.Value, error) {

@@ -15,11 +15,17 @@ import (
 // kprobeMethods are the rows of module kprobe.
 func kprobeMethods() []method {
 	return append([]method{
-		{name: "attach", sig: "(where, pre = None, post = None, name = None, step = \"tf\", host = False) -> Probe", fn: kprobeAttach,
+		{name: "attach", sig: "(where, pre = None, post = None, name = None, step = \"tf\", host = False, optimize = True, when = None, limit = None, missing = \"error\", variants = False) -> Probe", fn: kprobeAttach,
 			doc: "Puts a kprobe at any instruction: pre(ctx) is called before it, post(ctx) behind it. At a function's entry it goes through ftrace,\n" +
 				"elsewhere through int3 and a step of a copy, by the trap flag (step = \"tf\") or as 6.1 does (\"int3\"); without post it soon becomes a\n" +
-				"jump, where one fits. host = True hooks the emulator instead: any instruction, nothing patched, nothing missed, no time.\n" +
-				"help(\"Ctx\") lists what ctx can do."},
+				"jump, where one fits, at which handlers cannot change ip and sp: optimize = False keeps the int3. host = True hooks the emulator\n" +
+				"instead: any instruction, nothing patched, nothing missed, no time.\n" +
+				"when(ctx) says whether a hit is wanted; after limit hits that were, the probe disables itself. missing = \"ignore\" or \"warn\" gives None\n" +
+				"for a place that is not there or takes no probe. variants = True gives a list: probes at the function and at what else the compiler\n" +
+				"made of it (f.isra.0, f.part.0, f.constprop.0).\n" +
+				"Refused are, with Linux's errno: what is no instruction's first byte, int3 itself, the inside of an ftrace site, jump labels, the blacklist\n" +
+				"(kprobe.blacklist()), trampolines, init code. (ADRP/ADD pairs and exclusive accesses are restrictions of ARM64.) help(\"Ctx\") lists what\n" +
+				"ctx can do."},
 		{name: "ret", sig: "(where, fn = None, entry = None, maxactive = 0, name = None) -> Probe", fn: kprobeRet,
 			doc: "Puts a kretprobe at a function: fn(ctx) is called when it returns, entry(ctx) when it is entered.\nWhat entry returns is ctx.data in fn; False leaves the call alone. maxactive = 0 is max(10, 2 * CPUs)."},
 		{name: "event", sig: "(line, enable = True) -> ProbeEvent", fn: kprobeEvent,
@@ -85,58 +91,6 @@ func (c *call) callback(name string, v starlark.Value) (starlark.Callable, error
 		return nil, c.errorf("%s = %s: want a function of ctx", name, v.Type())
 	}
 	return fn, nil
-}
-
-func kprobeAttach(c *call) (starlark.Value, error) {
-	var where, pre, post starlark.Value
-	name, step, host := "", "tf", false
-	if err := c.unpack("where", &where, "pre?", &pre, "post?", &post, "name?", &name, "step?", &step, "host?", &host); err != nil {
-		return nil, err
-	}
-	if err := c.choice("step", step, "tf", "int3"); err != nil {
-		return nil, err
-	}
-	k, err := c.kprobes()
-	if err != nil {
-		return nil, err
-	}
-	addr, at, err := c.where(where)
-	if err != nil {
-		return nil, err
-	}
-	p := &probe{g: c.g, k: k, p: &kprobe.Probe{Addr: addr, Name: name, Int3: step == "int3"}, where: at}
-	if p.p.Name == "" {
-		p.p.Name = at
-	}
-	if host {
-		before, err := c.callback("pre", pre)
-		if err != nil {
-			return nil, err
-		}
-		behind, err := c.callback("post", post)
-		if err != nil {
-			return nil, err
-		}
-		c.g.env.attach(p)
-		return p, p.attachHost(c, before, behind)
-	}
-	if p.p.Pre, err = p.handler(c, "pre", pre); err != nil {
-		return nil, err
-	}
-	if p.p.Post, err = p.handler(c, "post", post); err != nil {
-		return nil, err
-	}
-	err = c.change("kprobe", func() error {
-		if err := k.Register(p.p); err != nil {
-			return err
-		}
-		return k.Enable(p.p)
-	})
-	if err != nil {
-		return nil, c.placeError(err, k, at)
-	}
-	c.g.env.attach(p)
-	return p, nil
 }
 
 func kprobeRet(c *call) (starlark.Value, error) {
@@ -235,9 +189,11 @@ func (c *call) lineError(err error, k *kprobe.Kprobes) error {
 		le.Msg = c.name + ": " + bad.Error()
 		if i := strings.IndexByte(bad.Command, '%'); i >= 0 && strings.Contains(bad.Msg, "register name") {
 			le.Hint = "registers are " + strings.Join(kprobe.RegNames(), " ")
-			if bad.Pos+1 < len(bad.Command) && strings.HasPrefix(bad.Command[bad.Pos:], "%x") {
+			if rest := bad.Command[min(bad.Pos, len(bad.Command)):]; foreignReg(strings.TrimPrefix(rest, "%")) {
 				le.Hint = "%x0 to %x7 hold arguments on ARM64; here they are in %di %si %dx %cx %r8 %r9; " + le.Hint
 			}
+		} else if bad.Pos < len(bad.Command) && strings.Contains(bad.Msg, "symbol") {
+			le.Hint = c.placeHint(strings.Fields(bad.Command[bad.Pos:])[0])
 		}
 	}
 	return e
@@ -250,6 +206,10 @@ type probe struct {
 	p     *kprobe.Probe
 	r     *kprobe.Ret // nil: a kprobe
 	where string
+
+	when  *lang.Handler // nil: every hit is wanted
+	limit uint64        // of calls; 0: none
+	calls uint64        // that when wanted
 
 	fns    []*lang.Handler // its handlers
 	host   *lang.Handler   // of a host probe: its handler
@@ -394,6 +354,9 @@ func probeRows() []probeRow {
 			}
 			return str(p.p.Unoptimized())
 		}},
+		{name: "variants", sig: "-> [string]", doc: "What else the compiler made of the function: code that this probe does not see. kprobe.attach(..., variants = True) does.",
+			get: func(p *probe) starlark.Value { return lang.Strings(p.g.variants(p.p.Addr)) }},
+		{name: "stats", sig: "() -> struct", doc: "The counters at once: hits, nmissed and, of a kretprobe, entries = returns + inflight + ret_nmissed + refused + dropped: dropped are\ncalls whose task died, refused those that entry did not want.", get: probeStats},
 		{name: "bytes", sig: "-> bytes", doc: "Five bytes of text at the probe as they are now.", get: func(p *probe) starlark.Value { return starlark.Bytes(p.k.BytesAt(p.p.Addr, 5)) }},
 		{name: "addr", sig: "-> int", doc: "Where the probe is.", get: func(p *probe) starlark.Value { return unum(p.p.Addr) }},
 		{name: "enable", sig: "()", doc: "Arms the probe again.", do: func(p *probe) error { return p.set(true) }},

@@ -189,13 +189,21 @@ func (p *probe) attachHost(c *call, pre, post starlark.Callable) error {
 			return c.placeError(&kprobe.PlaceError{Addr: p.p.Addr, Why: why, Err: kernel.EILSEQ}, p.k, p.where)
 		}
 	}
-	return p.hook(p.own(pre))
+	p.host = p.own(pre)
+	return p.hook(p.host)
 }
 
 func (p *probe) hook(pre *lang.Handler) error {
-	remove, err := p.g.M.Hook(p.p.Addr, func(v *kernel.VCPU) {
+	later := func(h *kprobe.Hit) {
 		p.p.Hits++
-		p.call(pre, p.k.HitAt(v, 0, p.p.Addr))
+		if p.limit == 0 && p.when == nil || p.wanted(h, true) {
+			p.call(pre, h)
+		}
+	}
+	remove, err := p.g.M.Hook(p.p.Addr, func(v *kernel.VCPU) {
+		if !p.k.Later(v, p.p.Addr, later) { // the guest's own probes come first
+			later(p.k.HitAt(v, 0, p.p.Addr))
+		}
 	})
 	p.host, p.unhook = pre, remove
 	return err

@@ -46,7 +46,17 @@ func (g *Guest) missing(name string) string {
 		return "the compiler made " + enumerate(clones, func(s kernel.Sym) string { return s.Name }) + " of it"
 	}
 	if sites := g.M.Types().Inlined(name); len(sites) > 0 {
-		return "it was inlined into " + enumerate(sites, func(s kernel.InlineSite) string { return s.Caller }) + ": no call is left to trace"
+		return "it was inlined into " + enumerate(sites, func(s kernel.InlineSite) string { return s.Caller }) + ": no call is left to trace" + g.inlineAt(name, sites)
+	}
+	return ""
+}
+
+// inlineAt says where one of a function's bodies is.
+func (g *Guest) inlineAt(name string, sites []kernel.InlineSite) string {
+	for _, s := range sites {
+		if s.Addr != 0 {
+			return fmt.Sprintf("; one body begins at %s, kernel.func(%q).inlines has all", g.placeName(s.Addr), name)
+		}
 	}
 	return ""
 }

@@ -69,7 +69,9 @@ func (r *record) Attr(name string) (starlark.Value, error) {
 // noAttr is the error for x.name that is not there.
 func noAttr(typ, name string, names []string) error {
 	e := lang.Unknown(name, typ+" has no .%s", names)
-	e.At, e.Off = "."+name, 1
+	if e.At, e.Off = "."+name, 1; typ == "Regs" && foreignReg(name) {
+		e.Hint = armHint
+	}
 	return e
 }
 

@@ -92,6 +92,15 @@ func (h *Hit) Stack(max int) (out []string) {
 	return out
 }
 
+// StackAt are the addresses of the activations instead.
+func (h *Hit) StackAt(max int) (out []uint64) {
+	_ = h.walk(func(pc uint64) bool {
+		out = append(out, pc)
+		return len(out) < max
+	})
+	return out
+}
+
 // walk calls fn with the addresses of the probed code's activations: from its registers on, where these are all known, else from the
 // trampoline on.
 func (h *Hit) walk(fn func(pc uint64) bool) error {
@@ -104,8 +113,8 @@ func (h *Hit) walk(fn func(pc uint64) bool) error {
 		for i := x86.R8; i <= x86.R15; i++ {
 			f[i] = h.Regs.general(i)
 		}
-		if f[16] = h.Regs.ip; h.Probe != nil {
-			f[16] = h.Addr() // an int3's ip is behind it
+		if f[16] = h.Regs.ip; h.Probe != nil && !h.behind && h.Regs.ip == h.Addr()+1 {
+			f[16]-- // as behind an int3
 		}
 		return h.K.m.Unwinder().Walk(h.C.CPU, kernel.Start(f), func(f *kernel.Frame) bool { return fn(f.PC) })
 	}

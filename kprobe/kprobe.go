@@ -87,6 +87,8 @@ type Kprobes struct {
 	groups []*group // one per event name
 	nextID uint16
 
+	later [][]func(h *Hit) // by CPU: what waits for the end of a hit's handlers (Later)
+
 	// Owner is whoever drives the machine; a fork starts without.
 	Owner any
 }
@@ -164,7 +166,7 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	n := &Kprobes{}
 	*n = *k
 	n.bounds, n.flows, n.pcs = map[uint64][]uint16{}, map[uint64]*flow{}, nil
-	n.m, n.t, n.Owner, n.w = m, t, nil, nil
+	n.m, n.t, n.Owner, n.w, n.later = m, t, nil, nil, nil
 	n.op = t.Sites().ForkOf(k.op)
 	n.slots = k.slots.fork()
 	n.steps, n.halts = append([]step(nil), k.steps...), append([]halt(nil), k.halts...)

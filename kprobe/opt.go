@@ -227,9 +227,19 @@ func (s *site) hasPost() bool {
 	return false
 }
 
+// keepsInt3 says whether a probe of the site must not become a jump.
+func (s *site) keepsInt3() bool {
+	for _, p := range s.probes {
+		if p.NoJump {
+			return true
+		}
+	}
+	return false
+}
+
 // optimize is optimize_kprobe: it queues an armed site, when that may be.
 func (k *Kprobes) optimize(s *site) {
-	if s.ftrace || k.noOpt || !k.wanted(s) || s.hasPost() || s.opt == optWaiting || s.opt == optJumping {
+	if s.ftrace || k.noOpt || !k.wanted(s) || s.hasPost() || s.keepsInt3() || s.opt == optWaiting || s.opt == optJumping {
 		return
 	}
 	if s.span == 0 && s.why == "" {

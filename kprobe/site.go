@@ -9,12 +9,13 @@ import (
 
 // Probe is a kprobe: Linux's struct kprobe.
 type Probe struct {
-	Addr uint64
-	Name string // says who made it
-	Pre  func(h *Hit)
-	Post func(h *Hit)
-	C    *GuestProbe // handlers in guest code; nil: none
-	Int3 bool        // step by an int3 behind the copy and by emulation, as 6.1 does; else by TF and #DB
+	Addr   uint64
+	Name   string // says who made it
+	Pre    func(h *Hit)
+	Post   func(h *Hit)
+	C      *GuestProbe // handlers in guest code; nil: none
+	NoJump bool        // never becomes a jump
+	Int3   bool        // step by an int3 behind the copy and by emulation, as 6.1 does; else by TF and #DB
 
 	Hits   uint64 // times that Pre was called
 	Missed uint64 // hits within a handler
@@ -55,6 +56,8 @@ func (p *Probe) Unoptimized() string {
 		return s.why
 	case s.hasPost():
 		return "it has a post handler"
+	case s.keepsInt3():
+		return "it is asked to stay as it is"
 	case p.k.probedWithin(s):
 		return "another probe is within the 5 bytes"
 	}
@@ -116,7 +119,7 @@ func (k *Kprobes) Register(p *Probe) error {
 	k.slots.serial++
 	p.serial = k.slots.serial
 	s.probes = append([]*Probe{p}, s.probes...)
-	if s.hasPost() {
+	if s.hasPost() || p.NoJump {
 		k.unoptimize(s, true)
 	}
 	return nil

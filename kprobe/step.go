@@ -17,6 +17,7 @@ type Hit struct {
 
 	added   uint32 // to __preempt_count, for handlers in guest code
 	partial bool   // not all of Regs is known
+	behind  bool   // in a post handler
 }
 
 // hit is a CPU's Hit, used again and again: a Hit is good only while its handler runs.
@@ -194,10 +195,12 @@ func (k *Kprobes) call(h *Hit, s *site) {
 		}
 	}
 	k.busy[h.C.ID] = false
+	k.after(h)
 }
 
 // post runs the post handlers of a site.
 func (k *Kprobes) post(h *Hit, s *site) {
+	h.behind = true
 	for _, p := range s.probes {
 		if p.enabled && p.Post != nil {
 			k.busy[h.C.ID] = true

@@ -230,7 +230,7 @@ func (k *Kprobes) nextGuest(c *kernel.VCPU, t *thunk, regs uint64) (fn, arg uint
 // guestCall is what to call for one probe; it runs Go handlers itself.
 func (k *Kprobes) guestCall(c *kernel.VCPU, t *thunk, p *Probe, regs uint64) (fn, arg uint64, ok bool) {
 	h := k.newHit(c, regs, t.ip)
-	h.Probe, h.Int3, h.added = p, t.nmi(), t.added()
+	h.Probe, h.Int3, h.added, h.behind = p, t.nmi(), t.added(), t.post
 	switch {
 	case t.post:
 		if p.C != nil {
@@ -269,6 +269,11 @@ func (k *Kprobes) guestCall(c *kernel.VCPU, t *thunk, p *Probe, regs uint64) (fn
 
 // finishCalls ends the handlers: ftrace's trampoline goes on, kprobe_thunk will come to gateResume.
 func (k *Kprobes) finishCalls(c *kernel.VCPU, t *thunk, regs uint64) {
+	if t.site != nil && !t.post && k.later != nil {
+		h := k.newHit(c, regs, t.site.addr+1)
+		h.Probe = t.site.probes[0]
+		k.after(h)
+	}
 	if t.saved() {
 		if t.via == viaFtrace && !t.skip {
 			k.push(regs+regIP, t.site.addr+5)
