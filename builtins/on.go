@@ -14,8 +14,8 @@ import (
 
 // on(spec, fn) is one front door to everything that can call a function: a table of kinds of specs, each with how it is
 // armed. Handlers run at the instruction where it happens, on the emulating goroutine. At one place those of one kind run in
-// the order of attachment. Host hooks (function, panic) see an instruction before it is executed, so before a probe of the guest
-// there; towards other probes of the guest, kprobe and kretprobe have Linux's order.
+// the order of attachment. Host hooks (function, panic) come behind the probes of the guest there; towards other probes of the guest,
+// kprobe and kretprobe have Linux's order.
 
 // onKind is a row: what stands before the first colon of a spec.
 type onKind struct {
@@ -52,7 +52,7 @@ func (e *Env) onRows() []lang.Row {
 	}
 	doc += "when(ctx) must be true for a call to count; of trace events when may be a filter: 'prev_pid == 0 && next_comm ~ \"k*\"'. After limit\n" +
 		"calls the handler detaches itself. An error of fn stops the run,\n" +
-		"or with on_error = \"detach\" ends the handler, with \"count\" is only counted. At one place handlers run in the order of on()."
+		"or with on_error = \"detach\" ends the handler, with \"count\" is only counted. At one place handlers run in the order of on(), those of host hooks (function, panic) behind the guest's probes."
 	rows := []lang.Row{{
 		Name: "on", Sig: `(spec, fn, when = None, limit = None, on_error = "stop") -> On`, Fn: e.onGuest(onFn), Doc: doc,
 		Example: "calls = agg.count(\"calls\")\non(\"kprobe:vfs_*\", lambda ctx: calls.inc(ctx.where))\nkernel.exec(\"cat\", [\"/etc/hostname\"])\ncalls.print()",

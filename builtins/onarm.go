@@ -199,8 +199,9 @@ func armFunction(h *hook, rest string) error {
 	if err != nil {
 		return err
 	}
+	entered := h.behindProbes()
 	for _, addr := range addrs {
-		remove, err := h.g.M.Hook(addr, h.fireAt)
+		remove, err := h.g.M.Hook(addr, entered)
 		if err != nil {
 			if isGlob {
 				continue
@@ -219,7 +220,7 @@ func armPanic(h *hook, _ string) error {
 	if err != nil {
 		return err
 	}
-	remove, err := h.g.M.Hook(addr, h.fireAt)
+	remove, err := h.g.M.Hook(addr, h.behindProbes())
 	if err != nil {
 		return h.c.fail(err, "", nil)
 	}

@@ -109,6 +109,20 @@ func (h *hook) fireAt(c *kernel.VCPU) {
 	ctx.h = nil
 }
 
+// behindProbes is fireAt for a place where the guest may have probes of its own: those come first.
+func (h *hook) behindProbes() func(c *kernel.VCPU) {
+	later := func(hit *kprobe.Hit) {
+		ctx := &probeCtx{g: h.g, h: hit}
+		h.fire(hit.K.Machine(), ctx)
+		ctx.h = nil
+	}
+	return func(c *kernel.VCPU) {
+		if k, ok := kprobe.Of(c.Machine()); !ok || !k.Later(c, c.CPU.RIP(), later) {
+			h.fireAt(c)
+		}
+	}
+}
+
 // fireMoment calls the handler with a Moment on a CPU, or on none.
 func (h *hook) fireMoment(c *kernel.VCPU, x *moment) {
 	x.g = h.g

@@ -219,6 +219,11 @@ func (k *Kprobes) nextGuest(c *kernel.VCPU, t *thunk, regs uint64) (fn, arg uint
 				return fn, arg, true
 			}
 		}
+		if t.site != nil && !t.post && k.later != nil {
+			h := k.newHit(c, regs, t.ip)
+			h.Probe, h.added = t.site.probes[0], t.added()
+			k.after(h)
+		}
 		if t.via != viaFtrace || t.post || t.skip {
 			return 0, 0, false
 		}
@@ -269,11 +274,6 @@ func (k *Kprobes) guestCall(c *kernel.VCPU, t *thunk, p *Probe, regs uint64) (fn
 
 // finishCalls ends the handlers: ftrace's trampoline goes on, kprobe_thunk will come to gateResume.
 func (k *Kprobes) finishCalls(c *kernel.VCPU, t *thunk, regs uint64) {
-	if t.site != nil && !t.post && k.later != nil {
-		h := k.newHit(c, regs, t.site.addr+1)
-		h.Probe = t.site.probes[0]
-		k.after(h)
-	}
 	if t.saved() {
 		if t.via == viaFtrace && !t.skip {
 			k.push(regs+regIP, t.site.addr+5)
