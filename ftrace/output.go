@@ -111,6 +111,9 @@ func (p *printer) line(e *entry) {
 		return
 	}
 	p.NoParent, p.NoHash, p.SymAddr = !t.opt(optPrintParent), !t.opt(optHashPtr), t.opt(optSymAddr)
+	if p.User = nil; t.opt(optSymUserobj) && t.m != nil {
+		p.User = p.userPlace
+	}
 	if (h.Type == event.IDPrint || h.Type == event.IDBprint || h.Type == event.IDBputs) && t.opt(optPrintk) && t.opt(optPrintkMsgOnly) {
 		p.Message(e.Data)
 		return

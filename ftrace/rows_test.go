@@ -141,18 +141,20 @@ func rowsStep(tb testing.TB, tr *Tracer, verb, file, arg string) (text string, e
 }
 
 // TestRows is a golden of every file of the table.
-func TestRows(t *testing.T) {
-	want, err := os.ReadFile(rowsFile)
+func TestRows(t *testing.T) { rowsGolden(t, rowsFile) }
+
+func rowsGolden(t *testing.T, file string) {
+	want, err := os.ReadFile(file)
 	must(t, err)
 	got := rowsRun(t, string(want), nil)
 	if *updateRows {
-		must(t, os.WriteFile(rowsFile, []byte(got), 0o644))
+		must(t, os.WriteFile(file, []byte(got), 0o644))
 		return
 	}
 	w, g := strings.Split(string(want), "\n"), strings.Split(got, "\n")
 	for i := range w {
 		if i >= len(g) || w[i] != g[i] {
-			t.Fatalf("%s:%d (go test ./ftrace -run TestRows -update-rows rewrites it)\n-%s\n+%s", rowsFile, i+1, w[i], strings.Join(g[min(i, len(g)):min(i+3, len(g))], "\n+"))
+			t.Fatalf("%s:%d (go test ./ftrace -run %s -update-rows rewrites it)\n-%s\n+%s", file, i+1, t.Name(), w[i], strings.Join(g[min(i, len(g)):min(i+3, len(g))], "\n+"))
 		}
 	}
 }

@@ -242,7 +242,9 @@ func (m *Machine) takeInterrupt(v *VCPU) {
 		return
 	}
 	v.apic.irr.clear(uint8(vec))
-	v.apic.isr.set(uint8(vec))
+	if uint8(vec) != uint8(v.apic.svr) { // the spurious one is not in service, and gets no EOI (SDM 3A, 11.9)
+		v.apic.isr.set(uint8(vec))
+	}
 	if vec == virtioVector {
 		m.completeDisk(v)
 	}

@@ -74,10 +74,17 @@ var Core = []Format{
 		Print: `"\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n\t=> %ps\n" "\t=> %ps\n\t=> %ps\n", (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2], (void *)REC->caller[3], (void *)REC->caller[4], (void *)REC->caller[5], (void *)REC->caller[6], (void *)REC->caller[7]`,
 		Text: func(p *Printer, d []byte) {
 			p.Buf = append(p.Buf, "<user stack trace>\n"...)
+			tgid := uint32(u64(d[8:]))
 			for d = d[16:]; len(d) >= 8 && u64(d) != 0; d = d[8:] {
-				p.Buf = append(p.Buf, " =>  <"...)
-				p.hex16(u64(d))
-				p.Buf = append(p.Buf, ">\n"...)
+				p.Buf = append(p.Buf, " => "...)
+				if p.User != nil {
+					p.Buf = p.User(p.Buf, tgid, u64(d))
+				} else {
+					p.Buf = append(p.Buf, " <"...)
+					p.hex16(u64(d))
+					p.Buf = append(p.Buf, '>')
+				}
+				p.Buf = append(p.Buf, '\n')
 			}
 		},
 	},
