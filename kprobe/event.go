@@ -32,7 +32,8 @@ type Event struct {
 	group  *group
 	probe  *Probe
 	ret    *Ret
-	placed bool // false: the place may come with a module
+	placed bool   // false: the place may come with a module
+	seq    uint64 // of all dynamic events
 
 	hit        *Hit   // that is being recorded
 	addr, from uint64 // of it: the place, and the return address
@@ -105,7 +106,7 @@ func (k *Kprobes) Define(command string) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Event{Line: l, k: k}
+	e := &Event{Line: l, k: k, seq: k.t.NextDynamic()}
 	if err := k.add(e); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ const (
 // files are the rows of tracefs (oracle: c-kprobe, d-kprobe-errors), added to ftrace's table. The directories of events are
 // ftrace's: see ftrace.TraceEvent.
 var files = [...]ftrace.File{
-	{Path: "dynamic_events", Mode: 0o640, Open: openEvents, Text: eventsText, Write: writeEvents,
-		Doc: "as kprobe_events", Partial: "no uprobes, eprobes and synthetic events: EINVAL"},
+	{Path: "dynamic_events", Mode: 0o640, Open: openDynamic, Text: dynamicText, Write: writeDynamic,
+		Doc: "as kprobe_events, with the synthetic events: s:[synthetic/]NAME TYPE FIELD[; …]", Partial: "no uprobes and eprobes: EINVAL"},
 	{Path: "kprobe_events", Mode: 0o640, Open: openEvents, Text: eventsText, Write: writeEvents,
 		Doc: "probes as events: p[:[GRP/][EVENT]] SYM[+offs]|ADDR [ARGS], r[MAXACTIVE]..., -:[GRP/]EVENT"},
 	{Path: "kprobe_profile", Mode: 0o440, Text: profileText, Doc: "event, hits, missed hits"},
