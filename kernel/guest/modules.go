@@ -26,8 +26,8 @@ func Modules() []string {
 	return files
 }
 
-// moduleDirs are the directories whose C files together are one module of the kernel's own tree. Read-only.
-var moduleDirs = map[string]string{"fs/ext4": "ext4"}
+// treeModules are the modules of the kernel's own tree: a directory, whose C files together are one, or a file. Read-only.
+var treeModules = map[string]string{"fs/ext4": "ext4", "drivers/block/brd.c": "brd"}
 
 // ModuleOf is the module that a source file belongs to: modules/NAME.c, or a directory's; "": the kernel.
 func ModuleOf(src string) string {
@@ -37,7 +37,10 @@ func ModuleOf(src string) string {
 	case dir == "modules":
 		return strings.TrimSuffix(path.Base(src), ".c")
 	default:
-		return moduleDirs[dir]
+		if name := treeModules[src]; name != "" {
+			return name
+		}
+		return treeModules[dir]
 	}
 }
 
@@ -54,7 +57,7 @@ func ModuleSources(srcs []string) map[string][]string {
 
 // InTree says whether a module is of the kernel's own tree.
 func InTree(name string) bool {
-	for _, m := range moduleDirs {
+	for _, m := range treeModules {
 		if m == name {
 			return true
 		}

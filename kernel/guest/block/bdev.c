@@ -8,6 +8,7 @@
 #include "sched.h"
 #include "init.h"
 #include "slab.h"
+#include "module.h"
 
 static struct super_block *blockdev_superblock;
 static DEFINE_MUTEX(bdev_lock);
@@ -40,9 +41,13 @@ struct block_device *blkdev_get_by_dev(dev_t dev, void *holder)
 
 	if (!bdev)
 		return ERR_PTR(-ENXIO);
+	if (disk->fops && !try_module_get(disk->fops->owner))
+		return ERR_PTR(-ENXIO);
 	mutex_lock(&bdev_lock);
 	if (holder && bdev->bd_holder && bdev->bd_holder != holder) {
 		mutex_unlock(&bdev_lock);
+		if (disk->fops)
+			module_put(disk->fops->owner);
 		return ERR_PTR(-EBUSY);
 	}
 	if (holder)
@@ -77,16 +82,26 @@ struct block_device *blkdev_get_by_path(const char *path, void *holder)
 	return error ? ERR_PTR(error) : blkdev_get_by_dev(dev, holder);
 }
 
-/* What the device's cache holds dirty is written with the last user. */
+/* With the last user goes what the device's cache holds: what is dirty is written first. */
+static noinline void blkdev_flush_mapping(struct block_device *bdev)
+{
+	sync_blockdev(bdev);
+	truncate_inode_pages_range(bdev->bd_inode->i_mapping, 0, -1);
+}
+
 void blkdev_put(struct block_device *bdev, void *holder)
 {
 	if (bdev->bd_openers == 1)
-		sync_blockdev(bdev);
+		sync_blockdev(bdev);	/* most of it without the lock */
 	mutex_lock(&bdev_lock);
+	if (bdev->bd_openers == 1)
+		blkdev_flush_mapping(bdev);
 	if (holder)
 		bdev->bd_holder = NULL;
 	bdev->bd_openers--;
 	mutex_unlock(&bdev_lock);
+	if (bdev->bd_disk->fops)
+		module_put(bdev->bd_disk->fops->owner);
 }
 
 noinline int sync_blockdev(struct block_device *bdev)

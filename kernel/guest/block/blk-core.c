@@ -19,7 +19,12 @@ static bool bio_check_eod(struct bio *bio)
 
 static noinline void __submit_bio(struct bio *bio)
 {
-	blk_mq_submit_bio(bio);
+	struct gendisk *disk = bio->bi_bdev->bd_disk;
+
+	if (disk->fops && disk->fops->submit_bio)
+		disk->fops->submit_bio(bio);
+	else
+		blk_mq_submit_bio(bio);
 }
 
 noinline void submit_bio_noacct_nocheck(struct bio *bio);

@@ -1,12 +1,16 @@
 /*
  * The multi-queue block layer (Linux's block/blk-mq.c, blk-mq-tag.c, blk-merge.c, blk-mq-sched.c), with no elevator: a
  * hardware queue for each CPU, a fixed set of requests in each, whose tags are a bitmap. A bio becomes a request (or joins
- * the last one in the task's plug), the request goes to the driver's queue_rq; the driver's interrupt ends it.
+ * the last one in the task's plug), the request goes to the driver's queue_rq; the driver's interrupt ends it. What a plug
+ * still held when its task went to sleep, and what the driver has had no room for, a worker of kblockd gives to the driver.
  */
 #include "blkdev.h"
 #include "sched.h"
 #include "slab.h"
 #include "smp.h"
+#include "init.h"
+
+static struct workqueue_struct *kblockd_workqueue;
 
 /* ---- tags ---- */
 static int __blk_mq_get_tag(struct blk_mq_hw_ctx *hctx)
@@ -108,15 +112,38 @@ static noinline unsigned int rq_segments(struct request *rq)
 	return n;
 }
 
-static noinline bool bio_attempt_back_merge(struct request *rq, struct bio *bio)
+static bool blk_rq_merge_ok(struct request *rq, struct bio *bio)
 {
-	if (req_op(rq) != bio_op(bio) || rq->__sector + (rq->__data_len >> SECTOR_SHIFT) != bio->bi_iter.bi_sector ||
-	    !bio->bi_iter.bi_size || rq_segments(rq) + bio->bi_vcnt > BIO_MAX_VECS)
-		return false;
+	return req_op(rq) == bio_op(bio) && bio->bi_iter.bi_size && rq->__data_len && rq_segments(rq) + bio->bi_vcnt <= BIO_MAX_VECS;
+}
+
+static noinline void bio_attempt_back_merge(struct request *rq, struct bio *bio)
+{
 	trace_block_bio_backmerge(bio);
 	rq->biotail->bi_next = bio;
 	rq->biotail = bio;
 	rq->__data_len += bio->bi_iter.bi_size;
+}
+
+static noinline void bio_attempt_front_merge(struct request *rq, struct bio *bio)
+{
+	trace_block_bio_frontmerge(bio);
+	bio->bi_next = rq->bio;
+	rq->bio = bio;
+	rq->__sector = bio->bi_iter.bi_sector;
+	rq->__data_len += bio->bi_iter.bi_size;
+}
+
+static noinline bool blk_attempt_bio_merge(struct request *rq, struct bio *bio)
+{
+	if (!blk_rq_merge_ok(rq, bio))
+		return false;
+	if (rq->__sector + (rq->__data_len >> SECTOR_SHIFT) == bio->bi_iter.bi_sector)
+		bio_attempt_back_merge(rq, bio);
+	else if (rq->__sector == bio_end_sector(bio))
+		bio_attempt_front_merge(rq, bio);
+	else
+		return false;
 	return true;
 }
 
@@ -128,7 +155,7 @@ static noinline bool blk_attempt_plug_merge(struct request_queue *q, struct bio 
 	if (!plug || list_empty(&plug->mq_list))
 		return false;
 	rq = list_last_entry(&plug->mq_list, struct request, queuelist);
-	return rq->q == q && bio_attempt_back_merge(rq, bio);
+	return rq->q == q && blk_attempt_bio_merge(rq, bio);
 }
 
 static noinline void blk_add_rq_to_plug(struct blk_plug *plug, struct request *rq)
@@ -147,32 +174,65 @@ noinline void blk_mq_start_request(struct request *rq)
 	WRITE_ONCE(rq->state, MQ_RQ_IN_FLIGHT);
 }
 
+/* The driver has no room now. */
+static noinline void __blk_mq_requeue_request(struct request *rq)
+{
+	trace_block_rq_requeue(rq);
+	WRITE_ONCE(rq->state, MQ_RQ_IDLE);
+}
+
 static noinline void blk_mq_request_bypass_insert(struct request *rq)
 {
 	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
 	unsigned long flags;
 
-	trace_block_rq_insert(rq);
 	spin_lock_irqsave(&hctx->lock, flags);
 	list_add_tail(&rq->queuelist, &hctx->dispatch);
 	spin_unlock_irqrestore(&hctx->lock, flags);
+	blk_mq_run_hw_queue(hctx, false);		/* likewise */
 }
 
 static noinline blk_status_t __blk_mq_issue_directly(struct blk_mq_hw_ctx *hctx, struct request *rq, bool last)
 {
 	struct blk_mq_queue_data bd = { .rq = rq, .last = last };
+	blk_status_t ret = hctx->queue->mq_ops->queue_rq(hctx, &bd);
 
-	return hctx->queue->mq_ops->queue_rq(hctx, &bd);
+	if (ret == BLK_STS_RESOURCE)
+		__blk_mq_requeue_request(rq);
+	return ret;
 }
 
-static noinline void blk_mq_try_issue_directly(struct blk_mq_hw_ctx *hctx, struct request *rq, bool last)
+static noinline void blk_mq_insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list)
 {
-	blk_status_t ret = __blk_mq_issue_directly(hctx, rq, last);
+	struct request *rq;
+	unsigned long flags;
 
+	list_for_each_entry(rq, list, queuelist)
+		trace_block_rq_insert(rq);
+	spin_lock_irqsave(&hctx->lock, flags);
+	list_splice_tail_init(list, &hctx->rq_list);
+	spin_unlock_irqrestore(&hctx->lock, flags);
+}
+
+/* True: there was no room. */
+static noinline bool blk_mq_try_issue_directly(struct blk_mq_hw_ctx *hctx, struct request *rq, bool last)
+{
+	blk_status_t ret;
+
+	if (unlikely(READ_ONCE(hctx->stopped))) {
+		LIST_HEAD(list);
+
+		list_add(&rq->queuelist, &list);
+		blk_mq_insert_requests(hctx, &list);
+		blk_mq_run_hw_queue(hctx, false);	/* it may have started again meanwhile */
+		return true;
+	}
+	ret = __blk_mq_issue_directly(hctx, rq, last);
 	if (ret == BLK_STS_RESOURCE)
 		blk_mq_request_bypass_insert(rq);
 	else if (unlikely(ret))
 		blk_mq_end_request(rq, ret);
+	return ret == BLK_STS_RESOURCE;
 }
 
 /* What is on the dispatch list, until the driver has no room again. */
@@ -193,22 +253,63 @@ static noinline bool blk_mq_dispatch_rq_list(struct blk_mq_hw_ctx *hctx)
 			spin_lock_irqsave(&hctx->lock, flags);
 			list_add(&rq->queuelist, &hctx->dispatch);
 			spin_unlock_irqrestore(&hctx->lock, flags);
+			blk_mq_run_hw_queue(hctx, true);
 			return false;
 		}
 	}
 }
 
-static noinline void __blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx)
+/* What waits goes behind what has waited longer. */
+static noinline void blk_mq_sched_dispatch_requests(struct blk_mq_hw_ctx *hctx)
 {
+	unsigned long flags;
+
+	spin_lock_irqsave(&hctx->lock, flags);
+	list_splice_tail_init(&hctx->rq_list, &hctx->dispatch);
+	spin_unlock_irqrestore(&hctx->lock, flags);
 	blk_mq_dispatch_rq_list(hctx);
 }
 
+static noinline void __blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx)
+{
+	blk_mq_sched_dispatch_requests(hctx);
+}
+
+static noinline void blk_mq_run_work_fn(struct work_struct *work)
+{
+	__blk_mq_run_hw_queue(container_of(work, struct blk_mq_hw_ctx, run_work));
+}
+
+static noinline bool blk_mq_hctx_has_pending(struct blk_mq_hw_ctx *hctx)
+{
+	return !list_empty_careful(&hctx->dispatch) || !list_empty_careful(&hctx->rq_list);
+}
+
+/* @async: by a worker on the queue's CPU. */
 noinline void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 {
-	if (!list_empty(&hctx->dispatch))
+	if (READ_ONCE(hctx->stopped) || !blk_mq_hctx_has_pending(hctx))
+		return;
+	if (async)
+		queue_work_on(hctx->queue_num, kblockd_workqueue, &hctx->run_work);
+	else
 		__blk_mq_run_hw_queue(hctx);
 }
 
+noinline void blk_mq_stop_hw_queue(struct blk_mq_hw_ctx *hctx)
+{
+	WRITE_ONCE(hctx->stopped, true);
+}
+
+noinline void blk_mq_start_stopped_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
+{
+	if (!READ_ONCE(hctx->stopped))
+		return;
+	WRITE_ONCE(hctx->stopped, false);
+	blk_mq_run_hw_queue(hctx, async);
+}
+
+/* Until the driver has no room. */
 static noinline void blk_mq_plug_issue_direct(struct blk_plug *plug)
 {
 	struct request *rq, *next;
@@ -218,16 +319,39 @@ static noinline void blk_mq_plug_issue_direct(struct blk_plug *plug)
 		plug->rq_count--;
 		next = list_first_entry_or_null(&plug->mq_list, struct request, queuelist);
 		/* the task may have moved between them: each queue is told of its last one */
-		blk_mq_try_issue_directly(rq->mq_hctx, rq, !next || next->mq_hctx != rq->mq_hctx);
+		if (blk_mq_try_issue_directly(rq->mq_hctx, rq, !next || next->mq_hctx != rq->mq_hctx))
+			return;
 	}
+}
+
+/* The requests for one of the plug's queues, which wait: when the task goes to sleep, for a worker. */
+static noinline void blk_mq_dispatch_plug_list(struct blk_plug *plug, bool from_sched)
+{
+	struct request *rq, *next, *first = list_first_entry(&plug->mq_list, struct request, queuelist);
+	struct blk_mq_hw_ctx *hctx = first->mq_hctx;
+	unsigned int depth = 0;
+	LIST_HEAD(list);
+
+	list_for_each_entry_safe(rq, next, &plug->mq_list, queuelist) {
+		if (rq->mq_hctx != hctx)
+			continue;
+		list_move_tail(&rq->queuelist, &list);
+		plug->rq_count--;
+		depth++;
+	}
+	trace_block_unplug(first->q, depth, !from_sched);
+	blk_mq_insert_requests(hctx, &list);
+	blk_mq_run_hw_queue(hctx, from_sched);
 }
 
 noinline void blk_mq_flush_plug_list(struct blk_plug *plug, bool from_schedule)
 {
-	struct request *rq = list_first_entry(&plug->mq_list, struct request, queuelist);
-
-	trace_block_unplug(rq->q, plug->rq_count, !from_schedule);
-	blk_mq_plug_issue_direct(plug);
+	if (!from_schedule) {
+		trace_block_unplug(list_first_entry(&plug->mq_list, struct request, queuelist)->q, plug->rq_count, true);
+		blk_mq_plug_issue_direct(plug);
+	}
+	while (!list_empty(&plug->mq_list))
+		blk_mq_dispatch_plug_list(plug, from_schedule);
 }
 
 static noinline struct request *blk_mq_get_new_requests(struct request_queue *q, struct bio *bio)
@@ -330,6 +454,8 @@ static struct blk_mq_hw_ctx *blk_mq_alloc_hctx(struct request_queue *q, unsigned
 	hctx->queue_num = n;
 	spin_lock_init(&hctx->lock);
 	INIT_LIST_HEAD(&hctx->dispatch);
+	INIT_LIST_HEAD(&hctx->rq_list);
+	INIT_WORK(&hctx->run_work, blk_mq_run_work_fn);
 	init_waitqueue_head(&hctx->tag_wait);
 	return hctx->rqs ? hctx : NULL;
 }
@@ -355,3 +481,10 @@ struct gendisk *blk_mq_alloc_disk(const struct blk_mq_ops *ops, unsigned int nr_
 	}
 	return disk;
 }
+
+static int __init blk_mq_init(void)
+{
+	kblockd_workqueue = alloc_workqueue("kblockd", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
+	return kblockd_workqueue ? 0 : -ENOMEM;
+}
+subsys_initcall(blk_mq_init);

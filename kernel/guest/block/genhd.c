@@ -3,20 +3,67 @@
 #include "proc_fs.h"
 #include "seq_file.h"
 #include "init.h"
+#include "slab.h"
+#include "pagemap.h"
 
 static struct gendisk *disks;
 static DEFINE_MUTEX(disks_lock);
 
-int __init device_add_disk(struct gendisk *disk)
+int device_add_disk(struct gendisk *disk)
 {
-	char path[48];
+	struct gendisk **p;
 
 	mutex_lock(&disks_lock);
-	disk->next = disks;
-	disks = disk;
+	for (p = &disks; *p && (*p)->major * 256 + (*p)->first_minor < disk->major * 256 + disk->first_minor; p = &(*p)->next)
+		;	/* as /proc lists them */
+	disk->next = *p;
+	*p = disk;
 	mutex_unlock(&disks_lock);
-	snprintf(path, sizeof(path), "/dev/%s", disk->disk_name);
-	return vfs_mknod_path(path, S_IFBLK | 0660, MKDEV(disk->major, disk->first_minor));
+	return devtmpfs_create_node(disk->disk_name, S_IFBLK | 0660, MKDEV(disk->major, disk->first_minor));
+}
+
+/* A disk of a driver without requests. */
+struct gendisk *blk_alloc_disk(const struct block_device_operations *fops, void *private_data)
+{
+	struct gendisk *disk = kzalloc(sizeof(*disk), GFP_KERNEL);
+	struct request_queue *q = kzalloc(sizeof(*q), GFP_KERNEL);
+
+	if (!disk || !q) {
+		kfree(disk);
+		kfree(q);
+		return NULL;
+	}
+	disk->fops = fops;
+	disk->private_data = private_data;
+	disk->queue = q;
+	q->disk = disk;
+	return disk;
+}
+
+/* Nobody finds the disk any more; its file goes too. Whoever has it open keeps it: the driver's module cannot go before. */
+void del_gendisk(struct gendisk *disk)
+{
+	struct gendisk **p;
+
+	mutex_lock(&disks_lock);
+	for (p = &disks; *p && *p != disk; p = &(*p)->next)
+		;
+	if (*p)
+		*p = disk->next;
+	mutex_unlock(&disks_lock);
+	devtmpfs_delete_node(disk->disk_name);
+}
+
+void put_disk(struct gendisk *disk)
+{
+	struct block_device *bdev = disk->part0;
+
+	if (bdev) {
+		iput(bdev->bd_inode);
+		kfree(bdev);
+	}
+	kfree(disk->queue);
+	kfree(disk);
 }
 
 struct gendisk *disk_by_dev(dev_t dev)

@@ -7,6 +7,7 @@
 #include "fs.h"
 #include "mm.h"
 #include "tracepoint.h"
+#include "workqueue.h"
 
 #define SECTOR_SHIFT	9
 #define BIO_MAX_VECS	16
@@ -41,7 +42,13 @@ struct block_device {
 	int bd_openers;
 };
 
+struct block_device_operations {
+	void (*submit_bio)(struct bio *bio);	/* of a driver that takes bios as they are, without requests */
+	struct module *owner;
+};
+
 struct gendisk {
+	const struct block_device_operations *fops;
 	int major, first_minor;
 	char disk_name[32];
 	struct block_device *part0;
@@ -109,10 +116,13 @@ struct blk_mq_ops {
 
 /* One hardware queue for each CPU, with its requests. */
 struct blk_mq_hw_ctx {
-	spinlock_t lock;		/* the dispatch list */
+	spinlock_t lock;		/* the two lists */
 	struct list_head dispatch;	/* what the driver had no room for */
+	struct list_head rq_list;	/* what waits for run_work: from plugs of tasks that went to sleep */
+	struct work_struct run_work;
 	struct request_queue *queue;
 	unsigned int queue_num;
+	bool stopped;			/* the driver has no room until its interrupt says so */
 	unsigned long tags[BITS_TO_LONGS(BLK_MQ_DEPTH)];
 	wait_queue_head_t tag_wait;
 	struct request *rqs;
@@ -161,9 +171,14 @@ void blk_mq_complete_request(struct request *rq);
 void blk_mq_end_request(struct request *rq, blk_status_t error);
 bool blk_update_request(struct request *req, blk_status_t error, unsigned int nr_bytes);
 void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async);
+void blk_mq_stop_hw_queue(struct blk_mq_hw_ctx *hctx);
+void blk_mq_start_stopped_hw_queue(struct blk_mq_hw_ctx *hctx, bool async);
 struct gendisk *blk_mq_alloc_disk(const struct blk_mq_ops *ops, unsigned int nr_hw_queues, void *queuedata);
 /* block/genhd.c, block/bdev.c */
 int device_add_disk(struct gendisk *disk);
+void del_gendisk(struct gendisk *disk);
+struct gendisk *blk_alloc_disk(const struct block_device_operations *fops, void *private_data);
+void put_disk(struct gendisk *disk);
 struct gendisk *disk_by_dev(dev_t dev);
 struct block_device *bdev_alloc(struct gendisk *disk, u64 sectors);
 struct block_device *blkdev_get_by_path(const char *path, void *holder);

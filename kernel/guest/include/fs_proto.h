@@ -194,6 +194,8 @@ int __register_chrdev(unsigned int major, const char *name, const struct file_op
 #define register_chrdev(major, name, fops)	__register_chrdev(major, name, fops)
 extern const struct file_operations def_chr_fops, def_blk_fops, pipefifo_fops;
 int vfs_mknod_path(const char *path, umode_t mode, dev_t dev);
+int devtmpfs_create_node(const char *name, umode_t mode, dev_t dev);
+int devtmpfs_delete_node(const char *name);
 
 /* fs/exec.c */
 struct linux_binprm;

@@ -40,6 +40,17 @@ static __always_inline void list_splice_init(struct list_head *l, struct list_he
 		INIT_LIST_HEAD(l);
 	}
 }
+static __always_inline void list_splice_tail_init(struct list_head *l, struct list_head *h)
+{
+	if (!list_empty(l)) {
+		l->next->prev = h->prev;
+		l->prev->next = h;
+		h->prev->next = l->next;
+		h->prev = l->prev;
+		INIT_LIST_HEAD(l);
+	}
+}
+static __always_inline int list_empty_careful(const struct list_head *h) { return READ_ONCE(h->next) == h && READ_ONCE(h->prev) == h; }
 #define list_entry(p, t, m)		container_of(p, t, m)
 #define list_first_entry(h, t, m)	list_entry((h)->next, t, m)
 #define list_last_entry(h, t, m)	list_entry((h)->prev, t, m)

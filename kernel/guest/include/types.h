@@ -4,7 +4,7 @@ typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; 
 typedef signed char s8; typedef short s16; typedef int s32; typedef long s64;
 typedef u8 __u8; typedef u16 __u16; typedef u32 __u32; typedef u64 __u64; typedef s32 __s32; typedef s64 __s64;
 typedef unsigned long size_t; typedef long ssize_t; typedef long loff_t; typedef long ptrdiff_t;
-typedef unsigned long uintptr_t;
+typedef unsigned long uintptr_t, ulong; typedef unsigned int uint; typedef unsigned short ushort;
 typedef int pid_t; typedef unsigned int uid_t; typedef unsigned int gid_t;
 typedef unsigned short umode_t; typedef u32 dev_t; typedef u64 ino_t; typedef u64 sector_t; typedef u64 blkcnt_t;
 typedef unsigned int gfp_t; typedef unsigned int fmode_t; typedef long time64_t; typedef s64 ktime_t;

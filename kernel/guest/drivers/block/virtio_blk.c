@@ -73,6 +73,8 @@ static noinline blk_status_t virtio_queue_rq(struct blk_mq_hw_ctx *hctx, const s
 	blk_mq_start_request(req);
 	spin_lock_irqsave(&vq->lock, flags);
 	err = virtblk_add_req(vq, vbr, req);
+	if (err)
+		blk_mq_stop_hw_queue(hctx);	/* under the lock: virtblk_done starts it again */
 	if (err || bd->last)
 		notify = virtqueue_kick_prepare(vq);
 	spin_unlock_irqrestore(&vq->lock, flags);
@@ -103,7 +105,7 @@ static noinline void virtblk_done(struct virtqueue *vq)
 		spin_lock_irqsave(&vq->lock, flags);
 	}
 	spin_unlock_irqrestore(&vq->lock, flags);
-	blk_mq_run_hw_queue(vblk->disk->queue->queue_hw_ctx[vq->index], true);
+	blk_mq_start_stopped_hw_queue(vblk->disk->queue->queue_hw_ctx[vq->index], true);
 }
 
 static const struct blk_mq_ops virtio_mq_ops = {

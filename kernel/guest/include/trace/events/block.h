@@ -44,17 +44,6 @@ TRACE_EVENT(block, block_getrq, 1183,
 	TP_printk("\"%d,%d %s %llu + %u [%s]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << "
 		"20) - 1))), REC->rwbs, (unsigned long long)REC->sector, REC->nr_sector, REC->comm"))
 
-TRACE_EVENT(block, block_split, 1180,
-	TP_PROTO(struct bio *bio, unsigned int new_sector), TP_ARGS(bio, new_sector),
-	TP_FIELDS(
-		__field(dev_t, dev, T_ARG(0), T_LD(8, struct bio, bi_bdev), T_LD(4, struct block_device, bd_dev))
-		__field(sector_t, sector, T_ARG(0), T_LD(8, struct bio, bi_iter.bi_sector))
-		__field(sector_t, new_sector, T_ARG(1))
-		__array(char, rwbs, 8, T_ARG(0), T_LD(4, struct bio, bi_opf), T_RWBS)
-		__array(char, comm, 16, T_CURRENT, T_ADD(struct task_struct, comm))),
-	TP_printk("\"%d,%d %s %llu / %llu [%s]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U "
-		"<< 20) - 1))), REC->rwbs, (unsigned long long)REC->sector, (unsigned long long)REC->new_sector, REC->comm"))
-
 TRACE_EVENT(block, block_bio_complete, 1188,
 	TP_PROTO(struct request_queue *q, struct bio *bio), TP_ARGS(q, bio),
 	TP_FIELDS(
@@ -81,20 +70,6 @@ TRACE_EVENT(block, block_rq_insert, 1191,
 		"REC->nr_sector, REC->comm"))
 
 TRACE_EVENT(block, block_rq_issue, 1190,
-	TP_PROTO(struct request *rq), TP_ARGS(rq),
-	TP_FIELDS(
-		__field(dev_t, dev, T_ARG(0), T_LD(8, struct request, part), T_LD(4, struct block_device, bd_dev))
-		__field(sector_t, sector, T_ARG(0), T_LD(8, struct request, __sector))
-		__field(unsigned int, nr_sector, T_ARG(0), T_LD(4, struct request, __data_len), T_SHR(9))
-		__field(unsigned int, bytes, T_ARG(0), T_LD(4, struct request, __data_len))
-		__array(char, rwbs, 8, T_ARG(0), T_LD(4, struct request, cmd_flags), T_RWBS)
-		__array(char, comm, 16, T_CURRENT, T_ADD(struct task_struct, comm))
-		__string(cmd, T_IMM(0))),
-	TP_printk("\"%d,%d %s %u (%s) %llu + %u [%s]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & "
-		"((1U << 20) - 1))), REC->rwbs, REC->bytes, __get_str(cmd), (unsigned long long)REC->sector, "
-		"REC->nr_sector, REC->comm"))
-
-TRACE_EVENT(block, block_rq_merge, 1189,
 	TP_PROTO(struct request *rq), TP_ARGS(rq),
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct request, part), T_LD(4, struct block_device, bd_dev))

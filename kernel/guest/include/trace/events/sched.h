@@ -77,11 +77,3 @@ TRACE_EVENT(sched, sched_wake_idle_without_ipi, 296,
 		__field(int, cpu, T_ARG(0))),
 	TP_printk("\"cpu=%d\", REC->cpu"))
 
-TRACE_EVENT(sched, sched_pi_setprio, 301,
-	TP_PROTO(struct task_struct *tsk, struct task_struct *pi_task), TP_ARGS(tsk, pi_task),
-	TP_FIELDS(
-		__array(char, comm, 16, T_ARG(0), T_ADD(struct task_struct, comm))
-		__field(pid_t, pid, T_ARG(0), T_LD(4, struct task_struct, pid))
-		__field(int, oldprio, T_ARG(0), T_LD(4, struct task_struct, prio))
-		__field(int, newprio, T_ARG(1), T_LD(4, struct task_struct, prio))),
-	TP_printk("\"comm=%s pid=%d oldprio=%d newprio=%d\", REC->comm, REC->pid, REC->oldprio, REC->newprio"))
