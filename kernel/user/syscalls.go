@@ -63,7 +63,7 @@ var syscallTable = [...]Syscall{
 	{"read", 0}, {"write", 1}, {"open", 2}, {"close", 3}, {"stat", 4}, {"fstat", 5}, {"lstat", 6}, {"poll", 7}, {"lseek", 8},
 	{"mmap", 9}, {"mprotect", 10}, {"munmap", 11}, {"brk", 12}, {"rt_sigaction", 13}, {"rt_sigprocmask", 14}, {"rt_sigreturn", 15}, {"ioctl", 16},
 	{"pread64", 17}, {"pwrite64", 18}, {"readv", 19}, {"writev", 20}, {"access", 21}, {"pipe", 22}, {"select", 23}, {"sched_yield", 24},
-	{"dup", 32}, {"dup2", 33}, {"pause", 34}, {"nanosleep", 35}, {"setitimer", 38}, {"getpid", 39}, {"sendfile", 40},
+	{"dup", 32}, {"dup2", 33}, {"pause", 34}, {"nanosleep", 35}, {"getitimer", 36}, {"setitimer", 38}, {"getpid", 39}, {"sendfile", 40},
 	{"socket", 41}, {"clone", 56},
 	{"fork", 57}, {"vfork", 58}, {"execve", 59}, {"exit", 60}, {"wait4", 61}, {"kill", 62}, {"uname", 63}, {"fcntl", 72},
 	{"flock", 73}, {"fsync", 74}, {"fdatasync", 75}, {"truncate", 76}, {"ftruncate", 77}, {"getdents", 78}, {"getcwd", 79}, {"chdir", 80}, {"fchdir", 81},
@@ -80,7 +80,7 @@ var syscallTable = [...]Syscall{
 	{"openat", 257}, {"mkdirat", 258}, {"mknodat", 259}, {"fchownat", 260}, {"newfstatat", 262}, {"unlinkat", 263},
 	{"renameat", 264}, {"linkat", 265}, {"symlinkat", 266}, {"readlinkat", 267}, {"fchmodat", 268}, {"faccessat", 269}, {"pselect6", 270}, {"ppoll", 271},
 	{"set_robust_list", 273}, {"get_robust_list", 274}, {"utimensat", 280}, {"dup3", 292}, {"pipe2", 293}, {"prlimit64", 302}, {"syncfs", 306}, {"getcpu", 309}, {"finit_module", 313}, {"renameat2", 316}, {"getrandom", 318}, {"statx", 332},
-	{"close_range", 436}, {"openat2", 437}, {"faccessat2", 439},
+	{"rseq", 334}, {"clone3", 435}, {"close_range", 436}, {"openat2", 437}, {"faccessat2", 439},
 }
 
 // SyscallNr finds a call by name.
