@@ -142,6 +142,10 @@ func (n *Tracer) forkEvents(t *Tracer) {
 		n.catalog = append(n.catalog, c)
 		n.eventForks[ev] = c
 	}
+	if n.marker = nil; t.marker != nil {
+		n.marker = &TraceEvent{Format: t.marker.Format, point: true, top: t.marker.top}
+		n.eventForks[t.marker] = n.marker
+	}
 	forks := map[*eventUse]*eventUse{}
 	use := func(to, from *Tracer) {
 		to.view, to.printks, to.keeper = nil, nil, nil // losses are watched on this machine alone
@@ -156,9 +160,8 @@ func (n *Tracer) forkEvents(t *Tracer) {
 	for i, x := range n.instances {
 		use(x, t.instances[i])
 	}
-	for _, ev := range t.catalog {
+	for ev, c := range n.eventForks {
 		for _, u := range ev.users {
-			c := n.eventForks[ev]
 			c.users = append(c.users, forks[u])
 		}
 	}

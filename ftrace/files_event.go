@@ -13,6 +13,9 @@ import (
 // handleEvent is the event that a file belongs to.
 func handleEvent(h *Handle) *TraceEvent {
 	p := strings.Split(h.File.Path, "/")
+	if p[1] == "ftrace" {
+		return h.T.markEvent()
+	}
 	ev, ok := h.T.TraceEvent(p[1], p[2])
 	if !ok {
 		return nil

@@ -92,7 +92,8 @@ type Tracer struct {
 	eventForks map[*TraceEvent]*TraceEvent // of a fork: the original's events -> these
 	uses       map[*TraceEvent]*eventUse
 	eventsOn   int
-	trigDepth  int // events that are being shown to triggers, one within the other; the machine's tracer has it
+	marker     *TraceEvent // ftrace:print, once somebody asks for its triggers; the machine's
+	trigDepth  int         // events that are being shown to triggers, one within the other; the machine's tracer has it
 	trigBufs   [maxTrigDepth][]byte
 	histVars   []*hist         // histograms with variables, the newest first
 	named      []*trigger      // histograms with names, of all tracers; the machine's tracer has it

@@ -29,6 +29,14 @@ func histFileText(h *Handle, b []byte) ([]byte, error) {
 	return b, nil
 }
 
+// coreHistText is the file hist of the tracers' own events.
+func coreHistText(h *Handle, b []byte) ([]byte, error) {
+	if h.Arg != "print" {
+		return b, nil
+	}
+	return histFileText(h, b)
+}
+
 // histTotals are the sum and the largest of each value, for .percent and .graph.
 type histTotals struct{ sum, max uint64 }
 

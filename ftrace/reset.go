@@ -70,6 +70,7 @@ func (t *Tracer) dropProbes() error {
 }
 
 func (t *Tracer) resetEvents() error {
+	t.use(t.markEvent()).dropTriggers()
 	for _, ev := range t.root().catalog {
 		u, ok := t.uses[ev]
 		if !ok {

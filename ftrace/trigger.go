@@ -197,15 +197,7 @@ func (u *eventUse) closeTriggered(c *kernel.VCPU, e trigEvent) {
 	c.Charge(costEvent)
 	post := uint(0)
 	if s.cond {
-		for _, x := range s.list {
-			switch {
-			case x.paused || x.filter != nil && !u.matches(x.filter, c, e.d, e.task):
-			case x.kind.post:
-				post |= 1 << x.kind.family
-			default:
-				x.kind.act(x, c, &e)
-			}
-		}
+		post = u.show(c, &e)
 	}
 	keep := !u.asleep && !e.out && (u.filter == nil || u.matches(u.filter, c, e.d, e.task))
 	if e.ring == nil && keep && e.keep {
@@ -227,10 +219,29 @@ func (u *eventUse) closeTriggered(c *kernel.VCPU, e trigEvent) {
 			e.ring.Discard()
 		}
 	}
-	if post == 0 {
+	u.actBehind(c, post)
+}
+
+// show lets the triggers whose filters a record passes act, and says which families are to act behind it: event_triggers_call.
+func (u *eventUse) show(c *kernel.VCPU, e *trigEvent) (post uint) {
+	for _, x := range u.trig.list {
+		switch {
+		case x.paused || x.filter != nil && !u.matches(x.filter, c, e.d, e.task):
+		case x.kind.post:
+			post |= 1 << x.kind.family
+		default:
+			x.kind.act(x, c, e)
+		}
+	}
+	return post
+}
+
+// actBehind is event_triggers_post_call.
+func (u *eventUse) actBehind(c *kernel.VCPU, post uint) {
+	if post == 0 || u.trig == nil {
 		return
 	}
-	for _, x := range s.list {
+	for _, x := range u.trig.list {
 		if !x.paused && post&(1<<x.kind.family) != 0 {
 			x.kind.act(x, c, nil)
 		}

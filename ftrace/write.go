@@ -219,8 +219,14 @@ func (t *Tracer) mark(c *kernel.VCPU, text []byte) (int, error) {
 	task := c.CurrentAddr()
 	h := t.header(c, event.IDPrint, task, c.PreemptCount())
 	event.PutPrint(d, h, t.markIP, text)
-	t.commit(c, task, h.PID)
+	ring := t.cpu[c.ID].ring // a trigger may take a snapshot
+	u, post := t.markTriggers(c, d, task)
+	ring.Commit()
+	t.committed(c, task, h.PID)
 	c.Charge(costEvent)
+	if post != 0 {
+		u.actBehind(c, post)
+	}
 	return len(text), nil
 }
 
