@@ -139,3 +139,61 @@ func TestFromC(t *testing.T) {
 		})
 	}
 }
+
+// TestForkInHandler: a machine that is copied in the middle of a handler in C goes on as the original does: before a kprobe, behind its
+// instruction, at a call's entry and at its return.
+func TestForkInHandler(t *testing.T) {
+	for _, c := range []struct{ args, handler string }{
+		{"post=1", "pre"}, {"post=1", "behind"}, {"post=0", "pre"}, {"post=1 offset=0", "pre"}, {"post=1 offset=0", "behind"},
+		{"post=1", "entry"}, {"post=1", "ret"}, {"post=1 refuse=1", "entry"},
+	} {
+		t.Run(strings.ReplaceAll(c.args+" "+c.handler, " ", ","), func(t *testing.T) {
+			k := boot(t, kernel.Config{Seed: 7})
+			k.load(t, "kprobe_test", c.args)
+			k.pass(t, 40*ms)
+			stops := 0
+			remove, err := k.m.Hook(k.addr(t, "kprobe_test:"+c.handler)+5, func(*kernel.VCPU) {
+				if stops++; stops == 3 {
+					k.m.RequestStop("in the handler")
+				}
+			})
+			must(t, err)
+			pid, err := k.m.Exec("/bin/cat", []string{"cat", "/etc/passwd", "/etc/hostname", "/etc/group"}, kernel.Streams{})
+			must(t, err)
+			if stop := k.m.Run(kernel.Until{Pid: pid}); stop.Reason != kernel.StopVerdict {
+				t.Fatalf("%v", stop)
+			}
+			remove()
+			n, _ := Of(k.m.Copy())
+			n.closing(t)
+			busy := 0
+			for i := range n.busy {
+				if n.thunks[i].live && n.busy[i] {
+					busy++
+				}
+			}
+			end := func(k *Kprobes) (string, uint64) {
+				_, err := k.m.Wait(pid)
+				must(t, err)
+				for _, r := range k.list {
+					for _, p := range r.probes {
+						if p.ret != nil {
+							balance(t, p.ret)
+							if p.ret.InFlight != 0 {
+								t.Errorf("%d calls are in flight", p.ret.InFlight)
+							}
+						}
+					}
+				}
+				must(t, k.m.UnloadModule("kprobe_test"))
+				k.pass(t, ms)
+				return strings.Join(k.dmesg(0), "\n"), k.m.StateHash()
+			}
+			a, x := end(k)
+			b, y := end(n)
+			if a != b || x != y || busy != 1 || !strings.Contains(a, "bad 0 nmi") {
+				t.Errorf("%d handlers run; %x in the original:\n%s\n%x in the copy:\n%s", busy, x, a[max(0, len(a)-200):], y, b[max(0, len(b)-200):])
+			}
+		})
+	}
+}

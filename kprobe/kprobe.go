@@ -170,18 +170,18 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	n.op = t.Sites().ForkOf(k.op)
 	n.slots = k.slots.fork()
 	n.steps, n.halts = append([]step(nil), k.steps...), append([]halt(nil), k.halts...)
-	n.forkProbes(k)
+	c := n.forkProbes(k)
 	n.attach()
 	for i := range k.thunks { // a handler of guest code in the middle of its run
-		n.busy[i] = k.busy[i] && k.thunks[i].site != nil || k.busy[i] && k.thunks[i].via == viaReturn && k.thunks[i].live
-		n.thunks[i] = n.copyThunk(&k.thunks[i])
+		n.busy[i] = k.busy[i] && k.thunks[i].live
+		n.thunks[i] = c.thunk(&k.thunks[i])
 	}
 	return n
 }
 
 // forkProbes copies sites, probes, instances and events.
-func (n *Kprobes) forkProbes(k *Kprobes) {
-	c := copier{k: n, probes: map[*Probe]*Probe{}, rets: map[*Ret]*Ret{}, events: map[*Event]*Event{}}
+func (n *Kprobes) forkProbes(k *Kprobes) *copier {
+	c := &copier{k: n, probes: map[*Probe]*Probe{}, rets: map[*Ret]*Ret{}, events: map[*Event]*Event{}}
 	n.sites, n.list = make(map[uint64]*site, len(k.sites)), nil
 	for _, s := range k.list {
 		n.list = append(n.list, c.site(s))
@@ -229,6 +229,7 @@ func (n *Kprobes) forkProbes(k *Kprobes) {
 	for _, e := range k.events {
 		n.events = append(n.events, c.event(e))
 	}
+	return c
 }
 
 // copier remembers what has been copied.

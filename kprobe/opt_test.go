@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/arch/x86/x86asm"
-
 	"kscope/kernel"
 )
 
@@ -143,7 +141,7 @@ func TestOptimizedEvent(t *testing.T) {
 
 // TestQuiescence: whenever a jump's bytes are written over two instructions of a loop that four CPUs are in, no CPU or task is between
 // the two, even when the patcher's first sync is left out: hits take the detour from the moment on that the site waits for its jump.
-// With stepped hits some are. (A guest without kernel preemption cannot miss the optimiser's wait for tasks: its syncs suffice.)
+// With stepped hits some are. (TestTasksAreWaitedFor is about the optimiser's wait for tasks.)
 func TestQuiescence(t *testing.T) {
 	for _, stepping := range []bool{false, true} {
 		jumps, inside := 0, 0
@@ -165,17 +163,7 @@ func TestQuiescence(t *testing.T) {
 // jumpIntoLoop optimises a probe over two instructions of hot_thread's loop and takes it off again, a few times. inside counts
 // who was between them when the bytes were written.
 func (k *Kprobes) jumpIntoLoop(t *testing.T) (jumps, inside int) {
-	sym, _ := k.m.Symbols().At(k.addr(t, "hot_thread"))
-	at := uint64(0)
-	for _, off := range k.Boundaries(sym)[1:] {
-		in, _ := k.decode(sym.Addr + uint64(off))
-		if _, why := k.optimizable(sym.Addr + uint64(off)); why == "" && in.op == x86asm.ADD && in.size == 4 {
-			at = sym.Addr + uint64(off) // i++; the comparison behind it is in the jump's bytes
-		}
-	}
-	if at == 0 {
-		t.Fatal("no place for a jump in hot_thread's loop")
-	}
+	at := k.loopPlace(t)
 	remove := k.m.OnPatchStep(func(_ *kernel.VCPU, p *kernel.Patch, s *kernel.PatchStep) {
 		if s.Kind != "tails" || len(p.Pokes) == 0 || p.Pokes[0].Addr != at || len(p.Pokes[0].New) != jumpSize {
 			return

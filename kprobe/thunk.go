@@ -320,18 +320,23 @@ func (k *Kprobes) gateResume(c *kernel.VCPU) uint64 {
 	return 0
 }
 
-// copyThunk copies a thunk for a fork.
-func (n *Kprobes) copyThunk(t *thunk) thunk {
-	c := *t
-	if t.site != nil {
-		c.site = n.sites[t.site.addr]
-		c.list = nil
+// thunk copies the calls of handlers that are under way.
+func (c *copier) thunk(t *thunk) thunk {
+	n := *t
+	if n.list = nil; t.site != nil {
+		if n.site = c.k.sites[t.site.addr]; n.site == nil { // it has been taken off meanwhile
+			n.site = c.site(t.site)
+		}
 		for _, p := range t.list {
-			if q := n.Copy(p); q != nil {
-				c.list = append(c.list, q)
-			}
+			n.list = append(n.list, c.probe(p))
 		}
 	}
-	c.in, c.chain = nil, nil // a fork in the middle of a handler forgets the calls that it is about
-	return c
+	if t.in != nil {
+		n.in = c.instance(t.in)
+	}
+	n.chain = nil
+	for _, in := range t.chain {
+		n.chain = append(n.chain, c.instance(in))
+	}
+	return n
 }

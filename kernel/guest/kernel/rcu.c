@@ -81,7 +81,9 @@ void rcu_sched_clock_irq(int user)
 	trace_rcu_utilization(TPS("Start scheduler-tick"));
 	if (user)
 		WRITE_ONCE(current->rcu_tasks_holdout, false);
-	if (user || is_idle_task(current) || !current->rcu_read_lock_nesting)
+	/* Code that the tick interrupted with preemption or softirqs off is a reader too (rcu_flavor_sched_clock_irq). */
+	if (user || is_idle_task(current) ||
+	    (!current->rcu_read_lock_nesting && !(preempt_count() & (PREEMPT_MASK | SOFTIRQ_MASK))))
 		rcu_qs();
 	if (rcu_needs_cpu())
 		raise_softirq_irqoff(RCU_SOFTIRQ);
