@@ -65,7 +65,7 @@ func (p *paste) filter(in []byte) {
 		if p.inside {
 			p.text = append(p.text, in[:end]...)
 		} else {
-			p.rest = append(p.rest, in[:end]...)
+			p.rest = append(p.rest, keysOf(in[:end])...)
 		}
 		if i < 0 {
 			return
@@ -77,6 +77,17 @@ func (p *paste) filter(in []byte) {
 		p.inside = !p.inside
 		in = in[i+len(mark):]
 	}
+}
+
+// keysOf turns keys that the editor does not know, or takes amiss, into ones that it does: Home and End as tmux and the Linux console
+// send them; Delete, which would be Ctrl-D and so leave the session on an empty line; and Ctrl-Space, which would be the end of the input.
+func keysOf(in []byte) []byte {
+	for _, k := range [...][2]string{
+		{"\x1b[1~", "\x01"}, {"\x1b[7~", "\x01"}, {"\x1b[4~", "\x05"}, {"\x1b[8~", "\x05"}, {"\x1b[3~", string(deleteKey)}, {"\x00", ""},
+	} {
+		in = bytes.ReplaceAll(in, []byte(k[0]), []byte(k[1]))
+	}
+	return in
 }
 
 // heldMark is how many bytes at the end of in may be the beginning of a mark. Outside a paste they are more than an escape and a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/chzyer/readline"
@@ -33,6 +34,7 @@ type Session struct {
 	pending []string // lines read but not yet used
 	hist    *history
 	editor  *readline.Instance
+	block   *block
 	screen  io.Writer // the editor's
 	failed  bool
 }
@@ -115,13 +117,17 @@ func (s *Session) open() error {
 	if screen == nil {
 		screen = s.Out
 	}
+	b := &block{width: readline.GetScreenWidth}
 	cfg := &readline.Config{
-		Stdin: &paste{ReadCloser: s.In}, Stdout: screen, Stderr: screen,
+		Stdin: &paste{ReadCloser: s.In}, Stdout: rewrap{screen}, Stderr: screen,
 		HistoryLimit:           historyMax,
 		DisableAutoSaveHistory: true,
 		AutoComplete:           completer{s},
 		InterruptPrompt:        "^C",
 		EOFPrompt:              "\n",
+		Listener:               b,
+		Painter:                b,
+		FuncFilterInputRune:    b.filter,
 	}
 	if !s.Raw {
 		cfg.ForceUseInteractive = true
@@ -129,20 +135,23 @@ func (s *Session) open() error {
 		cfg.FuncMakeRaw = func() error { return nil }
 		cfg.FuncExitRaw = func() error { return nil }
 		cfg.FuncGetWidth = func() int { return 120 }
+		b.width = cfg.FuncGetWidth
 		cfg.FuncOnWidthChanged = func(func()) {}
 	}
 	rl, err := readline.NewEx(cfg)
 	if err != nil {
 		return err
 	}
-	s.editor, s.screen = rl, screen
+	s.editor, s.screen, s.block, b.ed = rl, screen, b, rl
 	io.WriteString(screen, pasteOn)
 	for _, line := range s.hist.items {
 		rl.SaveHistory(line)
 	}
 	s.read = func(prompt string) (string, error) {
 		rl.SetPrompt(prompt)
-		return rl.Readline()
+		line, err := rl.Readline()
+		text, _ := plain([]rune(line), 0)
+		return string(text), err
 	}
 	return nil
 }
@@ -150,7 +159,7 @@ func (s *Session) open() error {
 func (s *Session) close() {
 	if s.editor != nil {
 		io.WriteString(s.screen, pasteOff)
-		s.editor.Close()
+		go s.editor.Close() // it waits for ever when more was typed than was read
 	}
 }
 
@@ -231,7 +240,7 @@ func (h *Host) Transcript(t *starlark.Thread, src string) error {
 // remember puts a statement into the history.
 func (s *Session) remember(src string) {
 	if line := s.hist.add(src); line != "" && s.editor != nil {
-		s.editor.SaveHistory(line)
+		s.block.remember(line)
 	}
 }
 
@@ -375,7 +384,8 @@ func (s *Session) report(err error) {
 type completer struct{ s *Session }
 
 func (c completer) Do(line []rune, pos int) ([][]rune, int) {
-	before := strings.ReplaceAll(string(line[:pos]), joint, "\n")
+	typed, _ := plain(line[:pos], 0)
+	before := strings.ReplaceAll(string(typed), joint, "\n")
 	if name, ok := strings.CutPrefix(before, "%"); ok && !strings.Contains(name, " ") {
 		var rest [][]rune
 		for _, n := range commandNames(c.s.globals) {
@@ -390,7 +400,15 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 	for _, name := range names {
 		rest = append(rest, []rune(name[replace:]))
 	}
-	return rest, len([]rune(before[len(before)-replace:]))
+	return fitting(rest, replace, c.s.block.width()), len([]rune(before[len(before)-replace:]))
+}
+
+// fitting are the candidates that the editor can show: it divides by the number of columns that the longest leaves room for.
+func fitting(rest [][]rune, prefix, width int) [][]rune {
+	if len(rest) < 2 {
+		return rest
+	}
+	return slices.DeleteFunc(rest, func(r []rune) bool { return prefix+len(r)+2 > width })
 }
 
 // IsTerminal tells whether a file is a terminal.

@@ -1,0 +1,249 @@
+package lang
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chzyer/readline"
+)
+
+// A statement of several lines is edited as such, though the line editor knows one line only: block keeps the whole statement in
+// the editor's buffer, its lines apart by joints. Behind a joint stand fillers, up to the end of the screen's row and over the
+// prompt of the next line, so that the editor's own wrapping of long lines shows the lines where they belong:
+//
+//	>>> for t in kernel.tasks():⏎∙∙∙∙∙∙∙∙∙∙∙∙∙∙∙|   ∙ and ...␣ are fillers, shown as blanks and the prompt
+//	... ␣   print(t)
+//
+// block is the editor's listener: behind each key it takes the fillers out, and puts them where they belong now. As the editor's filter
+// it gives keys another meaning: Enter begins a new line while the statement is open or the cursor is not in its last line, the
+// arrows go up and down within a block before they go through the history.
+type block struct {
+	mu    sync.Mutex // the editor calls from two goroutines
+	ed    *readline.Instance
+	width func() int
+
+	line  []rune // without fillers, as of the last key
+	pos   int
+	whole bool // recalled or pasted: an Enter in its last line runs it
+
+	history []string // not yet the editor's: its own goroutine alone may touch that
+
+	next    []rune // what the key under way makes of line, when that is no business of the editor's
+	nextPos int
+	change  bool
+}
+
+// Fillers are private runes of Unicode; the last four are the prompt "... ".
+const (
+	filler       = '\ue000'
+	fillerPrompt = '\ue001'
+	lastFiller   = fillerPrompt + rune(len(promptMore)) - 1
+)
+
+// deleteKey is the key Delete (keysOf).
+const deleteKey = '\ue00f'
+
+func isFiller(r rune) bool { return r >= filler && r <= lastFiller }
+
+var jointRune = []rune(joint)[0]
+
+// plain is a line without fillers, and where the cursor is in it.
+func plain(line []rune, pos int) ([]rune, int) {
+	var out []rune
+	at := 0
+	for i, r := range line {
+		if isFiller(r) {
+			continue
+		}
+		if i < pos {
+			at++
+		}
+		out = append(out, r)
+	}
+	return out, at
+}
+
+// padded is a line with its fillers.
+func padded(line []rune, pos, width int) ([]rune, int) {
+	var out []rune
+	at := 0
+	for i, r := range line {
+		if i == pos {
+			at = len(out)
+		}
+		if out = append(out, r); r != jointRune {
+			continue
+		}
+		for (len(promptFirst)+len(out))%width != 0 {
+			out = append(out, filler)
+		}
+		for i := range promptMore {
+			out = append(out, fillerPrompt+rune(i))
+		}
+	}
+	if pos >= len(line) {
+		at = len(out)
+	}
+	return out, at
+}
+
+// Paint implements readline.Painter: fillers are what they stand for.
+func (b *block) Paint(line []rune, _ int) []rune {
+	out := slices.Clone(line)
+	for i, r := range line {
+		switch {
+		case r == filler || r == jointRune && i+1 < len(line) && isFiller(line[i+1]):
+			out[i] = ' '
+		case isFiller(r):
+			out[i] = rune(promptMore[r-fillerPrompt])
+		}
+	}
+	return out
+}
+
+// OnChange implements readline.Listener: it is called behind each key, and before the first with nothing.
+func (b *block) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if key == 0 {
+		b.line, b.pos, b.whole, b.change = nil, 0, false, false
+		return nil, 0, false
+	}
+	if b.ed.Operation.IsSearchMode() {
+		b.line, b.pos = plain(line, pos)
+		return nil, 0, false
+	}
+	switch {
+	case b.change:
+		b.line, b.pos = b.next, b.nextPos
+	default:
+		inside := pos < len(line) && isFiller(line[pos])
+		if b.line, b.pos = plain(line, pos); inside && key == readline.CharBackward {
+			b.pos-- // from a line's begin to the end of the one before
+		}
+	}
+	b.change = false
+	want, at := padded(b.line, b.pos, max(b.width(), 20))
+	if at == pos && slices.Equal(want, line) {
+		return nil, 0, false
+	}
+	return want, at, true
+}
+
+// remember puts a statement into the editor's history.
+func (b *block) remember(line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.history = append(b.history, line)
+}
+
+// filter implements readline's FuncFilterInputRune.
+func (b *block) filter(r rune) (rune, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, line := range b.history {
+		b.ed.SaveHistory(line)
+	}
+	b.history = nil
+	op := b.ed.Operation
+	if (r == readline.CharInterrupt || r == readline.CharKill) && op.IsInCompleteMode() {
+		op.ExitCompleteMode(true) // and on with the line itself
+	}
+	if op.IsSearchMode() || op.IsInCompleteSelectMode() {
+		return r, true
+	}
+	from := b.pos
+	for from > 0 && b.line[from-1] != jointRune {
+		from--
+	}
+	to := b.pos
+	for to < len(b.line) && b.line[to] != jointRune {
+		to++
+	}
+	switch r {
+	case deleteKey:
+		return b.edit(slices.Delete(slices.Clone(b.line), b.pos, min(b.pos+1, len(b.line))), b.pos)
+	case readline.CharTranspose, readline.MetaTranspose: // the editor's own leaves its line
+		line, p := slices.Clone(b.line), min(b.pos, len(b.line)-1)
+		if p < 1 {
+			return b.edit(line, b.pos)
+		}
+		line[p-1], line[p] = line[p], line[p-1]
+		return b.edit(line, p+1)
+	case jointRune:
+		b.whole = true
+	case readline.CharEnter, readline.CharCtrlJ:
+		if to == len(b.line) && (b.whole || !unfinished(strings.ReplaceAll(string(b.line), joint, "\n"))) {
+			return r, true
+		}
+		b.ed.Terminal.KickRead() // which the editor does when it has taken an Enter
+		return b.edit(slices.Insert(slices.Clone(b.line), b.pos, jointRune), b.pos+1)
+	case readline.CharPrev:
+		if b.whole = true; from > 0 {
+			start := from - 1
+			for start > 0 && b.line[start-1] != jointRune {
+				start--
+			}
+			return b.edit(b.line, min(start+b.pos-from, from-1))
+		}
+	case readline.CharNext:
+		if b.whole = true; to < len(b.line) {
+			end := to + 1
+			for end < len(b.line) && b.line[end] != jointRune {
+				end++
+			}
+			return b.edit(b.line, min(to+1+b.pos-from, end))
+		}
+	case readline.CharBckSearch, readline.CharFwdSearch:
+		b.whole = true
+	}
+	if from == 0 && to == len(b.line) {
+		return r, true // a statement of one line is the editor's
+	}
+	switch r {
+	case readline.CharLineStart:
+		return b.edit(b.line, from)
+	case readline.CharLineEnd:
+		return b.edit(b.line, to)
+	case readline.CharKill:
+		return b.edit(slices.Delete(slices.Clone(b.line), b.pos, to), b.pos)
+	case readline.CharCtrlU:
+		return b.edit(slices.Delete(slices.Clone(b.line), from, b.pos), from)
+	case readline.CharBackspace, readline.CharCtrlH:
+		if b.pos == from && from > 0 {
+			return b.edit(slices.Delete(slices.Clone(b.line), from-1, from), from-1)
+		}
+	}
+	return r, true
+}
+
+// edit has OnChange make line of what there is, behind a key that does nothing of note.
+func (b *block) edit(line []rune, pos int) (rune, bool) {
+	b.next, b.nextPos, b.change = line, pos, true
+	return readline.CharLineEnd, true
+}
+
+// rewrap is the screen as the editor takes it to be: where a backspace at the begin of a row does nothing. tmux and others go to the
+// row before, if that was wrapped, and the editor's own step up would be one too many.
+type rewrap struct{ io.Writer }
+
+func (r rewrap) Write(b []byte) (int, error) {
+	_, err := r.Writer.Write(bytes.ReplaceAll(b, []byte("\b\x1b[A\r"), []byte("\x1b[A\r")))
+	return len(b), err
+}
+
+// unfinished tells that more lines of a statement are to come: that it is open, and no empty line ends it.
+func unfinished(src string) bool {
+	text := strings.TrimSpace(src)
+	if text == "" || text[0] == '#' || text[0] == '%' {
+		return false
+	}
+	if i := strings.LastIndexByte(src, '\n'); i >= 0 && strings.TrimSpace(src[i:]) == "" {
+		open := scanOpen(src[:i])
+		return len(open.quote) == 3
+	}
+	return !complete(src)
+}
