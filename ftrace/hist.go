@@ -160,7 +160,7 @@ func histTrigger(x *trigger, c *kernel.VCPU, e *trigEvent) {
 func (h *hist) key(x *trigger, hit *histHit, key []byte) []byte {
 	keys := h.keys()
 	if len(keys) == 1 && keys[0].str == nil && keys[0].flags&histStacktrace == 0 {
-		binary.LittleEndian.PutUint64(key, keys[0].num(hit))
+		binary.LittleEndian.PutUint64(key, keys[0].value(hit))
 		return key
 	}
 	clear(key)
@@ -172,7 +172,7 @@ func (h *hist) key(x *trigger, hit *histHit, key []byte) []byte {
 		case k.str != nil:
 			copy(at[:len(at)-1], k.str(hit))
 		default:
-			binary.LittleEndian.PutUint64(at, k.num(hit))
+			binary.LittleEndian.PutUint64(at, k.value(hit))
 		}
 	}
 	return key
@@ -193,7 +193,7 @@ func (h *hist) hit(x *trigger, hit *histHit, key []byte) {
 	hit.elt = e
 	for i, f := range h.vals() {
 		if f.flags&histVarField == 0 {
-			e.Sums[i] += f.num(hit)
+			e.Sums[i] += f.value(hit)
 			continue
 		}
 		hit.setVar(&e.Vars[f.varIdx], f)
@@ -216,7 +216,7 @@ func (x *histHit) setVar(v *event.HistVar, f *histField) {
 		v.Str = append(v.Str[:0], s[:min(len(s), min(f.size, histText)-1)]...)
 		return
 	}
-	v.Num = f.num(x)
+	v.Num = f.value(x)
 }
 
 // saveComm notes the task in a new row.
@@ -250,6 +250,9 @@ func (h *hist) resolve(key []byte, refs []event.HistVar, self bool) bool {
 // histStack puts the stack of an event into a key: what is behind the functions that make the record.
 func (u *eventUse) histStack(c *kernel.VCPU, key []byte) {
 	n := -histSkip
+	if s := u.ev.System; s == "syscalls" || s == "raw_syscalls" {
+		n++ // syscall_trace_enter and syscall_exit_to_user_mode_prepare are inlined in the image
+	}
 	u.stack(c, func(pc uint64) bool {
 		if n >= 0 {
 			binary.LittleEndian.PutUint64(key[8*n:], pc)

@@ -254,7 +254,7 @@ func (x *trigger) histSpec(b []byte) []byte {
 // spec is hist_field_print.
 func (x *histField) spec() string {
 	s := ""
-	if x.varName != "" {
+	if x.flags&histVarField != 0 {
 		s = x.varName + "="
 	}
 	switch {

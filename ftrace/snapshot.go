@@ -77,12 +77,12 @@ func writeSnapshot(h *Handle, p []byte) (int, error) {
 	switch {
 	case err != nil:
 		return 0, err
+	case t.cond != nil: // a histogram's action takes the snapshots
+		return 0, kernel.EBUSY
 	case n < 2 && h.CPU >= 0:
 		return 0, kernel.EINVAL
 	case n == 0:
 		t.freeSnapshot()
-	case n == 1 && t.cond != nil: // a histogram's action takes them
-		return 0, kernel.EBUSY
 	case n == 1:
 		if err := t.allocSnapshot(); err != nil {
 			return 0, err
