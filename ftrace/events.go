@@ -17,6 +17,9 @@ type TraceEvent struct {
 	// Switch arms the place where the event happens: it is called when the first tracer wants the event, and when the last
 	// does not any more. nil: it is always armed.
 	Switch func(on bool) error
+	// Above, of the events of probes, names what Linux's stacks of triggers have above the probed code, innermost first, and walks the
+	// stack below, while the event is being recorded. nil: they begin at the probed code.
+	Above func() (names []string, walk func(f func(pc uint64) bool))
 
 	depth uint32      // preempt count that the tracepoint adds in the event's flags
 	point bool        // of a tracepoint

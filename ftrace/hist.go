@@ -264,7 +264,20 @@ func (u *eventUse) histStack(c *kernel.VCPU, key []byte) {
 
 // stack walks the stack of an event, from the function that records it on.
 func (u *eventUse) stack(c *kernel.VCPU, f func(pc uint64) bool) {
-	for _, pc := range u.ev.recorder(u.t.root()) {
+	r := u.t.root()
+	if u.ev.Above != nil {
+		names, walk := u.ev.Above()
+		for _, n := range names {
+			if !f(r.shadowName(n) + 1) { // where it would go on
+				return
+			}
+		}
+		if walk != nil {
+			walk(f)
+			return
+		}
+	}
+	for _, pc := range u.ev.recorder(r) {
 		if !f(pc) {
 			return
 		}

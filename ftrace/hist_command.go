@@ -141,9 +141,23 @@ func (p *histParser) complete() error {
 	if err := p.createActions(); err != nil {
 		h.dropActions()
 		t.forgetVars(h)
+		if e := h.dropOthers(); e != nil {
+			return e
+		}
 		return err
 	}
 	h.m.Init()
+	return nil
+}
+
+// dropOthers removes the histograms that were made for the actions: unregister_field_var_hists.
+func (h *hist) dropOthers() error {
+	for _, o := range h.varHists {
+		p := &histParser{log: func(string, int) {}}
+		if err := p.command(o.u, o.cmd, true); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -234,13 +248,7 @@ func (x *trigger) releaseHist() error {
 	h := x.hist
 	h.u.t.forgetVars(h)
 	h.dropActions()
-	for _, o := range h.varHists {
-		p := &histParser{log: func(string, int) {}}
-		if err := p.command(o.u, o.cmd, true); err != nil {
-			return err
-		}
-	}
-	return nil
+	return h.dropOthers()
 }
 
 func (x *trigger) unname() {

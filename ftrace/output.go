@@ -57,11 +57,11 @@ func (p *printer) plainName(addr uint64) string { return p.t.guest.symbol(addr, 
 
 // symbolText names an address: with offset as %pS, else without offset, size and module.
 func symbolText(syms *kernel.Symbols, addr uint64, offset bool) string {
-	s, _ := syms.At(addr)
+	s, off := syms.At(addr)
 	switch {
 	case s.Name == "" || s.Name == trampolineName: // 6.1's kallsyms lists trampolines, but %pS does not find them
 		return fmt.Sprintf("0x%08x", addr)
-	case s.Name == "arch_rethook_trampoline": // of package kprobe; see kretprobed in kernel/trace/trace_output.c
+	case s.Name == "arch_rethook_trampoline" && off == 0: // of package kprobe; see kretprobed in kernel/trace/trace_output.c
 		return "[unknown/kretprobe'd]"
 	case offset:
 		return syms.Format(addr)

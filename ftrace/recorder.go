@@ -48,16 +48,9 @@ func (ev *TraceEvent) recorder(root *Tracer) []uint64 {
 		return nil
 	}
 	if ev.top == 0 {
-		name := ev.recorderName()
-		va, ok := root.m.Symbols().Lookup(name)
-		if !ok {
-			var err error
-			if va, err = root.m.ShadowAlloc(16, name); err != nil {
-				return nil
-			}
-			root.m.Symbols().Add(kernel.Sym{Name: name, Addr: va, Size: 16, ELFSize: 16, Kind: 't', Section: ".shadow"})
+		if ev.top = root.shadowName(ev.recorderName()); ev.top == 0 {
+			return nil
 		}
-		ev.top = va
 	}
 	if ev.System == "sched" && slices.Contains(sharedPoints, ev.Name) {
 		if va, ok := root.m.Symbols().Lookup("__traceiter_" + ev.Name); ok {
@@ -65,6 +58,19 @@ func (ev *TraceEvent) recorder(root *Tracer) []uint64 {
 		}
 	}
 	return []uint64{ev.top}
+}
+
+// shadowName is the address of a function by name, of shadow text when the image has none; 0: there is no room.
+func (t *Tracer) shadowName(name string) uint64 {
+	if va, ok := t.m.Symbols().Lookup(name); ok {
+		return va
+	}
+	va, err := t.m.ShadowAlloc(16, name)
+	if err != nil {
+		return 0
+	}
+	t.m.Symbols().Add(kernel.Sym{Name: name, Addr: va, Size: 16, ELFSize: 16, Kind: 't', Section: ".shadow"})
+	return va
 }
 
 // sharedPoints are the tracepoints that have a second user on Linux, which notes the names of tasks (tracing_sched_register):

@@ -273,9 +273,15 @@ func snapshotTrigger(x *trigger, c *kernel.VCPU, _ *trigEvent) {
 }
 
 func stackTrigger(x *trigger, c *kernel.VCPU, _ *trigEvent) {
-	if x.spend() {
-		x.use.t.traceStackBelow(c, x.use.ev.depth, x.use.ev.recorder(x.use.t.root())...)
+	if !x.spend() {
+		return
 	}
+	var pcs []uint64
+	x.use.stack(c, func(pc uint64) bool {
+		pcs = append(pcs, pc)
+		return len(pcs) < maxStack
+	})
+	x.use.t.writeStack(c, pcs, x.use.ev.depth)
 }
 
 // eventTrigger is enable_event and disable_event; only those with a count look whether there is something to do.

@@ -303,7 +303,7 @@ func (k *Kprobes) newGroup(e *Event) {
 	for _, f := range k.t.Events().All() {
 		k.nextID = max(k.nextID, f.ID+1)
 	}
-	g.event = &ftrace.TraceEvent{Format: e.format(k.nextID), Switch: func(on bool) error { return k.switchOn(g, on) }}
+	g.event = &ftrace.TraceEvent{Format: e.format(k.nextID), Switch: func(on bool) error { return k.switchOn(g, on) }, Above: g.above}
 	k.nextID++
 	k.t.AddEvent(g.event)
 	k.groups = append(k.groups, g)
@@ -449,6 +449,30 @@ func (e *Event) write(h *Hit, addr, ret uint64) {
 	e.hit, f.regs = nil, nil
 }
 
+// above is what Linux's stacks show between the writer of a record and the probed code: how the hit came to the event.
+func (g *group) above() (names []string, walk func(f func(pc uint64) bool)) {
+	for _, e := range g.list {
+		h := e.hit
+		if h == nil {
+			continue
+		}
+		walk = func(f func(pc uint64) bool) { _ = h.walk(func(pc uint64) bool { return pc>>63 != 0 && f(pc) }) } // not into user space
+		switch {
+		case e.Return:
+			return []string{"kretprobe_trace_func", "kretprobe_dispatcher", "kretprobe_rethook_handler", "rethook_trampoline_handler",
+				"arch_rethook_trampoline_callback", "arch_rethook_trampoline"}, walk
+		case h.Int3 && len(h.K.sites[h.Probe.Addr].probes) > 1:
+			return []string{"kprobe_trace_func", "kprobe_dispatcher", "aggr_pre_handler", "kprobe_int3_handler", "exc_int3", "asm_exc_int3"}, walk
+		case h.Int3:
+			return []string{"kprobe_trace_func", "kprobe_dispatcher", "kprobe_int3_handler", "exc_int3", "asm_exc_int3"}, walk
+		}
+		return []string{"kprobe_trace_func", "kprobe_dispatcher"}, func(f func(pc uint64) bool) { // the trampoline has frames of its own
+			_ = h.C.Walk(func(fr *kernel.Frame) bool { return !fr.User && f(fr.PC) })
+		}
+	}
+	return nil, nil
+}
+
 // record fills a record.
 func (e *Event) record(d []byte) {
 	g := e.group
@@ -504,5 +528,6 @@ func (c *copier) group(g *group) *group {
 	n.event.Format = n.list[0].format(g.event.ID)
 	c.k.t.Events().Add(n.event.Format)
 	n.event.Switch = func(on bool) error { return c.k.switchOn(n, on) }
+	n.event.Above = n.above
 	return n
 }
