@@ -152,6 +152,9 @@ func (b *block) filter(r rune) (rune, bool) {
 	if (r == readline.CharInterrupt || r == readline.CharKill) && op.IsInCompleteMode() {
 		op.ExitCompleteMode(true) // and on with the line itself
 	}
+	if (r == readline.CharInterrupt || r == readline.CharBell) && op.IsSearchMode() {
+		op.ExitSearchMode(false) // the editor's own way out fails without a history
+	}
 	if op.IsSearchMode() || op.IsInCompleteSelectMode() {
 		return r, true
 	}
