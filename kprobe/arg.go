@@ -21,6 +21,8 @@ const (
 // argFlags are where the probe is.
 type argFlags struct {
 	ret, fentry bool
+	byName      bool         // feature probe-args
+	used        int          // bytes of a record that the arguments before take
 	proto       *kernel.Func // with feature probe-args, at a function's entry
 }
 
@@ -119,16 +121,28 @@ func (a *argParser) body(text string, off int) *SyntaxError {
 	if p.Type == nil {
 		return a.fail(typeOff, msgBadType)
 	}
+	if a.flags.used+p.size() > maxEvent {
+		return a.src.fail(a.word, off, msgTooBig, kernel.E2BIG)
+	}
 	if err := a.expr(expr, off); err != nil {
 		return err
 	}
 	if p.btf != nil && !typed {
-		p.Type = findType(btfType(p.btf))
-	} else if p.btf != nil && p.Type.str && p.btf.Kind == kernel.KindPtr { // what it points at (check_prepare_btf_string_fetch)
-		p.derefs = append(p.derefs, deref{})
-		a.ops++
+		if p.Type = findType(btfType(p.btf)); p.Type == nil {
+			p.Type = findType(defaultType)
+		}
+	} else if p.btf != nil && p.Type.str && p.Type.Name != "symstr" {
+		if err := a.btfString(typeOff); err != nil {
+			return err
+		}
 	}
-	return a.store(typ, typeOff, typed)
+	if err := a.store(typ, typeOff, typed); err != nil {
+		return err
+	}
+	if !typed || !strings.HasPrefix(typ, "b") {
+		p.bitfieldOf()
+	}
+	return nil
 }
 
 // array cuts an array's size off a type.
@@ -161,6 +175,15 @@ func (a *argParser) store(typ string, typeOff int, typed bool) *SyntaxError {
 	p := a.prog
 	last := len(p.derefs) > 0
 	switch {
+	case p.Type.Name == "symstr":
+		if !last && p.src != srcReg && p.src != srcStack && p.src != srcRetval && p.src != srcArg {
+			return a.fail(typeOff, msgBadSymstr)
+		}
+		if p.Count > 0 {
+			return a.fail(typeOff, msgBadString)
+		}
+		a.ops++
+		p.store = storeString
 	case p.Type.str:
 		if !last && p.src != srcImm && p.src != srcComm && p.src != srcData {
 			return a.fail(typeOff, msgBadString)
@@ -223,7 +246,10 @@ func (a *argParser) expr(s string, off int) *SyntaxError {
 		}
 		p.src, p.param = srcImm, n
 	default:
-		if a.flags.proto != nil && (s[0] == '_' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z') {
+		if a.flags.byName && (s[0] == '_' || s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z') {
+			if a.flags.proto == nil || a.flags.ret {
+				return a.fail(off, msgNoSupBTF)
+			}
 			return a.btf(s, off)
 		}
 		return a.fail(off, msgBadFetch)
@@ -256,7 +282,11 @@ func (a *argParser) variable(s string, off int) *SyntaxError {
 		if !a.flags.ret {
 			return a.fail(off, msgRetval)
 		}
-		p.src = srcRetval
+		if p.src = srcRetval; a.flags.proto != nil {
+			return a.btf("$retval", off)
+		}
+	case a.flags.ret && a.flags.proto != nil && (strings.HasPrefix(s, "retval-") || strings.HasPrefix(s, "retval.")):
+		return a.btf("$"+s, off)
 	case s == "stack":
 		p.src = srcStackPtr
 	case strings.HasPrefix(s, "stack") && isDigit(s[5]):
@@ -340,6 +370,7 @@ func (a *argParser) deref(s string, off int) *SyntaxError {
 		return a.fail(off, msgTooManyOps)
 	}
 	a.prog.derefs = append(a.prog.derefs, deref{n, user})
+	a.prog.btf, a.prog.bits = nil, 0 // of what is there nothing is known
 	return nil
 }
 

@@ -38,12 +38,12 @@ p:kprobes/deep vfs_read arg1=file->f_path.dentry count=count pos=+0(pos):u64
 	}{
 		{"p do_filp_open nosuch", 15, msgNoBTFArg},
 		{"p do_filp_open a=op->nosuch", 21, msgNoBTFField},
-		{"p do_filp_open a=dfd->x", 20, msgNoPtrStrct},
-		{"p do_filp_open a=op.x", 19, msgNoPtrStrct},
+		{"p do_filp_open a=dfd->x", 22, msgNoPtrStrct},
+		{"p do_filp_open a=op.x", 20, msgNoSupDat},
 		{"p do_filp_open a=op-x", 19, msgBadHyphen},
 		{"r do_filp_open $arg*", 15, msgNoFentry},
 		{"p do_filp_open $arg*:u8", 15, msgBadVarArgs},
-		{"p do_filp_open+5 dfd", 17, msgBadFetch},
+		{"p do_filp_open+5 dfd", 17, msgNoSupBTF},
 	} {
 		_, err := k.parseLine(fields(c.line))
 		if err == nil || err.Pos != c.pos || err.Msg != string(c.msg) {

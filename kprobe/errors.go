@@ -46,6 +46,8 @@ const (
 	msgArrayBig      message = "Array number is too big"
 	msgBadType       message = "Unknown type is specified"
 	msgBadString     message = "String accepts only memory argument"
+	msgBadSymstr     message = "Symbol String doesn't accept data/userdata"
+	msgTooBig        message = "Event too big (too many fields?)"
 	msgBadBitfield   message = "Invalid bitfield"
 	msgArgTooLong    message = "Argument name is too long"
 	msgNoArgName     message = "Argument name is not specified"

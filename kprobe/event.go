@@ -436,6 +436,7 @@ func (e *Event) write(h *Hit, addr, ret uint64) {
 	g := e.group
 	f := &g.fetch
 	f.k, f.c, f.regs, f.text, f.locs = e.k, h.C, h.Regs, f.text[:0], f.locs[:0]
+	f.tail = 0
 	for _, a := range e.Args {
 		if a.store == storeString {
 			f.strings(a)
@@ -445,7 +446,8 @@ func (e *Event) write(h *Hit, addr, ret uint64) {
 		e.fill = e.record
 	}
 	e.hit, e.addr, e.from = h, addr, ret
-	g.event.Fire(h.C, (g.fixed+len(f.text)+3)&^3, e.fill)
+	f.end = g.fixed + len(f.text) + f.tail
+	g.event.Fire(h.C, (f.end+3)&^3, e.fill)
 	e.hit, f.regs = nil, nil
 }
 
@@ -488,7 +490,8 @@ func (e *Event) record(d []byte) {
 	for _, a := range e.Args {
 		dyn, locs = f.put(a, d, dyn, locs)
 	}
-	copy(d[g.fixed:], f.text)
+	n := copy(d[g.fixed:], f.text)
+	clear(d[min(g.fixed+n, len(d)):min(f.end, len(d))])
 }
 
 // nmiHeader is what 6.1 writes in a handler behind an int3, which runs as an NMI with interrupts off: tracing_gen_ctx_dec

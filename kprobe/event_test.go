@@ -1,6 +1,7 @@
 package kprobe
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -118,5 +119,46 @@ print fmt: "(%lx) a=%u b=%d c=0x%x d=%u e=%d f=0x%Lx g=0x%Lx h=0x%Lx i=0x%Lx j=\
 	re := ` t: \(do_filp_open\+0x0/0x[0-9a-f]+\) a=\d+ b=-?\d+ c=0x[0-9a-f]+ d=\d+ e=-?\d+ f=0x[0-9a-f]+ g=0x[0-9a-f]+ h=0xffffffff81[0-9a-f]+ i=0xffff[0-9a-f]+ j="kscoped" k=\d+ l=0xffff[0-9a-f]+ m=\d+ n=0x[0-9a-f]+ o=0x5 p=\d+ q=\{0x[0-9a-f]+,0x[0-9a-f]+\} r=0x[0-9a-f]+ s=do_filp_open\+0x1/0x[0-9a-f]+ t="str"\n`
 	if text := k.read(t, "trace"); !regexp.MustCompile(re).MatchString(text) {
 		t.Errorf("trace:\n%s", text)
+	}
+}
+
+// TestSymstr: oracle 6.1.0-57: what symstr takes, and the NUL that it forgets: a string behind it runs on in it. An event's arguments
+// take 3072 bytes at most.
+func TestSymstr(t *testing.T) {
+	k := boot(t, kernel.Config{})
+	big := "p:big vfs_read"
+	for i := range 10 {
+		big += fmt.Sprintf(" a%d=+0(%%di):x64[64]", i+1)
+	}
+	for _, c := range []struct {
+		line string
+		pos  int
+		msg  message
+		err  kernel.Errno
+	}{
+		{`p:a vfs_read s=\5:symstr`, 18, msgBadSymstr, kernel.EINVAL},
+		{"p:a vfs_read s=$stack0:symstr[2]", 23, msgBadString, kernel.EINVAL},
+		{"p:a vfs_read s=+0($stack):symstr[2]", 26, msgBadString, kernel.EINVAL},
+		{"p:a vfs_read s=$comm:symstr", 0, "", kernel.EINVAL},
+		{big, 132, msgTooBig, kernel.E2BIG},
+	} {
+		_, err := k.parseLine(fields(c.line))
+		if err == nil || err.Msg != string(c.msg) || err.Err != c.err || c.msg != "" && err.Pos != c.pos {
+			t.Errorf("%s: %v", c.line, err)
+		}
+	}
+	k.add2(t, "p:s do_filp_open a=@vfs_read:symstr b=%ip:symstr", "p:t do_filp_open s=+0($stack):symstr t=$stack0:symstr n=+0(+0($arg2)):string u=$arg1:symstr", "r:r do_filp_open s=$retval:symstr")
+	k.write(t, "events/kprobes/enable", "1")
+	work(t, k)
+	text := k.read(t, "trace")
+	const sym = `[a-z_.]+\+0x\w+/0x\w+`
+	for _, re := range []string{
+		` s: \(do_filp_open\+0x0/0x\w+\) a="0x\w+do_filp_open\+0x1/0x\w+" b="do_filp_open\+0x1/0x\w+"\n`,
+		` t: \(do_filp_open\+0x0/0x\w+\) s="` + sym + sym + `/file" t="` + sym + `/file" n="/file" u="0x\w+"\n`,
+		` r: \(` + sym + ` <- do_filp_open\) s="0xffff\w+"\n`,
+	} {
+		if !regexp.MustCompile(re).MatchString(text) {
+			t.Errorf("no %s in\n%s", re, text)
+		}
 	}
 }

@@ -69,7 +69,8 @@ type Program struct {
 	right  uint
 	offset int // in the record
 
-	btf *kernel.Type // of an argument by name
+	btf         *kernel.Type // of an argument by name
+	bits, shift uint         // of its last field, when that is a bit field
 }
 
 type srcKind uint8
@@ -155,6 +156,8 @@ type fetcher struct {
 	regs *Regs
 	text []byte  // strings of this record
 	locs []int32 // their lengths, in order; -1: a fault
+	end  int     // of all of them in the record
+	tail int     // NULs that symstrs have asked for and not stored
 
 	word [8]byte // here, not on the stack: they would escape
 	line [64]byte
@@ -226,8 +229,9 @@ const maxString = 3072
 // string appends one string with its NUL and returns its length; -1: a fault.
 func (f *fetcher) string(at uint64, p *Program) int {
 	start := len(f.text)
-	if p.Type.Name == "symstr" {
-		f.text = append(append(f.text, f.k.m.Symbols().Format(at)...), 0)
+	if p.Type.Name == "symstr" { // 6.1 forgets the NUL: the next string begins where it would be (oracle)
+		f.text = append(f.text, f.k.m.Symbols().Format(at)...)
+		f.tail++
 		return len(f.text) - start
 	}
 	user := p.Type.Name == "ustring" || p.at.user
@@ -255,7 +259,11 @@ func (f *fetcher) put(p *Program, d []byte, dyn int, locs []int32) (int, []int32
 	if p.store == storeString {
 		for i := range max(p.Count, 1) {
 			n := max(int(locs[0]), 0)
-			binary.LittleEndian.PutUint32(dst[4*i:], uint32(n)<<16|uint32(dyn))
+			size := n
+			if p.Type.Name == "symstr" { // and says that the string has all that is left (fetch_store_symstring)
+				size = f.end - dyn
+			}
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(size)<<16|uint32(dyn))
 			dyn, locs = dyn+n, locs[1:]
 		}
 		return dyn, locs

@@ -1,6 +1,7 @@
 package kprobe
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -105,7 +106,11 @@ func (e *Event) printArg(b []byte, a *Program, d []byte, at int) []byte {
 		if n == 0 || off+n > len(d) {
 			return append(b, "(fault)"...)
 		}
-		return append(append(append(b, '"'), d[off:off+n-1]...), '"')
+		s := d[off : off+n-1]
+		if a.Type.Name == "symstr" {
+			s, _, _ = bytes.Cut(d[off:], []byte{0})
+		}
+		return append(append(append(b, '"'), s...), '"')
 	case a.Type.sym:
 		return append(b, e.k.m.Symbols().Format(x)...)
 	case a.Type.Signed:

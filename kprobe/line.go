@@ -21,7 +21,8 @@ type Line struct {
 }
 
 const (
-	maxName      = 64 // MAX_EVENT_NAME_LEN
+	maxName      = 64   // MAX_EVENT_NAME_LEN
+	maxEvent     = 3072 // MAX_PROBE_EVENT_SIZE: all arguments in a record
 	defaultGroup = "kprobes"
 )
 
@@ -49,6 +50,7 @@ func (k *Kprobes) parseLine(words []string) (*Line, *SyntaxError) {
 	if err != nil {
 		return nil, err
 	}
+	flags.byName = k.m.Feature(featureProbeArgs)
 	if hasEvent {
 		if err := l.eventName(event, len(head)-len(event)); err != nil {
 			return nil, err
@@ -66,6 +68,7 @@ func (k *Kprobes) parseLine(words []string) (*Line, *SyntaxError) {
 		if err != nil {
 			return nil, err
 		}
+		flags.used += p.size()
 		l.Args = append(l.Args, p)
 	}
 	return l, nil

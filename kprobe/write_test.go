@@ -52,36 +52,3 @@ func TestWrites(t *testing.T) {
 		t.Errorf("error_log:\n%s", log)
 	}
 }
-
-// FuzzLine: a line that is taken lists as a line that is taken and lists the same; an error's caret is within the command or
-// just behind it.
-func FuzzLine(f *testing.F) {
-	for _, r := range rows(f) {
-		f.Add(r.command)
-	}
-	base := boot(f, kernel.Config{})
-	f.Fuzz(func(t *testing.T, line string) {
-		words := fields(line)
-		if len(words) == 0 || strings.ContainsAny(line, "\n#\x00") || line[0] == '-' {
-			return
-		}
-		l, err := base.parseLine(words)
-		if err != nil {
-			if err.Pos < 0 || err.Pos > len(err.Command)+1 {
-				t.Fatalf("%q: caret at %d: %v", line, err.Pos, err)
-			}
-			return
-		}
-		if l.Symbol == "" || !isName(l.Name) {
-			return // listed as a hash; or named by Linux, with no check, after a symbol of a module that is not there
-		}
-		e := &Event{Line: l, ret: &Ret{MaxActive: max(l.MaxActive, minActive)}, placed: true}
-		again, err := base.parseLine(fields(e.Text()))
-		if err != nil {
-			t.Fatalf("%q is listed as %q: %v", line, e.Text(), err)
-		}
-		if got := (&Event{Line: again, ret: e.ret, placed: true}).Text(); got != e.Text() {
-			t.Fatalf("%q is listed as %q and then as %q", line, e.Text(), got)
-		}
-	})
-}
