@@ -148,7 +148,7 @@ func newFlags(o *options) *flag.FlagSet {
 		o.filter, err = regexp.Compile(s)
 		return err
 	})
-	f.Func("seeds", "test: each golden must end alike with the seeds 0 to `N`-1", countOf(&o.seeds))
+	f.Func("seeds", "test: what each golden asserts must hold with the seeds 0 to `N`-1: status, error, cases, test.golden", countOf(&o.seeds))
 	f.Func("j", "test: `N` goldens at once (default: all processors)", countOf(&o.jobs))
 	f.Func("format", "run, -e: `FORMAT` of what scripts print: text, json (one document) or ndjson (an object a line)", func(s string) error {
 		if !slices.Contains(lang.Formats(), s) {

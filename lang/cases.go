@@ -59,8 +59,8 @@ func (h *Host) caseRows() []Row {
 		{Name: "test.skip", Sig: "(why)", Fn: h.testSkip, Doc: "Ends the case, or the script outside a case, as skipped.",
 			Example: "test.case(\"not here\", lambda: test.skip(\"needs a network\"))"},
 		{Name: "test.seeds", Sig: "(n, fn)", Fn: h.testSeeds,
-			Doc:     "Calls fn(seed) for the seeds 0 to n-1; a failure says which. kscope test -seeds N makes it at least N.",
-			Example: "test.seeds(3, lambda seed: test.true(kernel.boot(seed = seed).now > 0))"},
+			Doc:     "Calls fn(seed) for the seeds 0 to n-1; a failure says which. kscope test -seeds N makes it at least N.\nWhat fn returns, if anything, must not depend on the seed.",
+			Example: "test.seeds(3, lambda seed: kernel.boot(seed = seed).exec(\"cat\", [\"/etc/hostname\"]).out)"},
 		{Name: "test.golden", Sig: "(text, name = None)", Fn: h.testGolden,
 			Doc: "Fails unless text is what SCRIPT.golden, or SCRIPT.NAME.golden, beside the script holds; kscope test -update writes it."},
 	}
@@ -126,8 +126,18 @@ func (h *Host) testSeeds(t *starlark.Thread, b *starlark.Builtin, args starlark.
 	if n < 1 {
 		return nil, &Error{Msg: fmt.Sprintf("%s: n = %d: want at least 1", b.Name(), n), At: "n"}
 	}
+	var first starlark.Value
 	for seed := range max(n, h.cfg.Seeds) {
-		_, err := starlark.Call(t, fn, starlark.Tuple{starlark.MakeInt(seed)}, nil)
+		v, err := starlark.Call(t, fn, starlark.Tuple{starlark.MakeInt(seed)}, nil)
+		if err == nil && seed > 0 {
+			var same bool
+			if same, err = starlark.Equal(v, first); err == nil && !same {
+				return nil, assertion(b, "", "seed %d: got %s, with seed 0 %s", seed, v, first)
+			}
+		}
+		if seed == 0 {
+			first = v
+		}
 		var e *Error
 		if err != nil && errors.As(err, &e) {
 			e.Msg = fmt.Sprintf("seed %d: %s", seed, e.Msg) // in place: the error keeps its own position

@@ -86,6 +86,17 @@ func TestSeedsOfScripts(t *testing.T) {
 	}
 }
 
+// What a sweep's function returns is the same with each seed.
+func TestSeedsReturn(t *testing.T) {
+	if _, status, out := runScript(t, Config{}, "test.seeds(4, lambda seed: [1, 'x'])\ntest.seeds(2, lambda seed: None)\nprint('ok')\n"); status != ExitOK || out != "ok\n" {
+		t.Errorf("status %d, %q", status, out)
+	}
+	_, status, out := runScript(t, Config{}, "test.seeds(4, lambda seed: [seed // 2])\n")
+	if status != ExitAssert || !strings.HasPrefix(out, "error: test.seeds: seed 2: got [1], with seed 0 [0]\n") {
+		t.Errorf("status %d, %q", status, out)
+	}
+}
+
 func TestGoldenFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.star")

@@ -24,7 +24,7 @@ type Goldens struct {
 	Dirs   []string // directories or single scripts
 	Filter *regexp.Regexp
 	Update Update
-	Seeds  int    // each golden that passes must end alike with the seeds 0 to Seeds-1
+	Seeds  int    // what each golden that passes asserts must hold with the seeds 0 to Seeds-1
 	Jobs   int    // goldens that run at once; 0: as many as there are processors
 	JSON   bool   // one object per golden instead of text
 	JUnit  string // a file for JUnit's XML, too
@@ -204,7 +204,7 @@ func (g *Goldens) runOne(path string) Result {
 	}
 	if g.Seeds > 0 {
 		source, _ := os.ReadFile(path)
-		if text := g.sweep(path, pin, run.status, string(source)); text != "" {
+		if text := g.sweep(path, pin, run, got, string(source)); text != "" {
 			return fail("%s", text)
 		}
 	}

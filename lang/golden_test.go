@@ -189,6 +189,32 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// Beyond the exit status a sweep compares the error, the outcomes of cases and the faults.
+func TestSweepDiffers(t *testing.T) {
+	run := func(status int, cases ...CaseResult) *GoldenRun { return &GoldenRun{status: status, Cases: cases} }
+	pass, fail := CaseResult{Name: "a", Outcome: "pass"}, CaseResult{Name: "a", Outcome: "fail"}
+	for _, c := range []struct {
+		base    *GoldenRun
+		printed string
+		r       *GoldenRun
+		out     string
+		want    string
+	}{
+		{run(0), "x", run(0), "y", ""},
+		{run(0), "x", run(1), "x", "exit status 1 instead of 0"},
+		{run(1), "x\nerror: at 0x12 no\n  a.star", run(1), "error: at 0x345 no\n", ""},
+		{run(1), "error: no\n", run(1), "error: yes\n", "another error: error: yes\ninstead of error: no"},
+		{run(3, fail), "", run(3, pass), "", "case \"a\": pass instead of fail"},
+		{run(0, pass), "", run(0), "", "no case \"a\""},
+		{run(0), "", run(0, pass), "", "a case \"a\" that there was not before"},
+		{run(0), "", &GoldenRun{Faults: []string{"order"}}, "", "a fault"},
+	} {
+		if got := differs(c.base, c.printed, c.r, c.out); got != c.want {
+			t.Errorf("%q: %q", c.want, got)
+		}
+	}
+}
+
 func TestReports(t *testing.T) {
 	dir := tree(t, map[string]string{"d/a.star": "print(1)", "d/a.out": "1\n", "b.star": "print('\\x01<')", "b.out": "2\n"})
 	xmlFile := filepath.Join(dir, "junit.xml")

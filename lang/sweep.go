@@ -23,22 +23,23 @@ func (s Switch) String() string {
 // ownSweep finds the scripts that sweep seeds themselves; -seeds N then says how many.
 var ownSweep = regexp.MustCompile(`\btest\.seeds\(`)
 
-// sweep runs a golden that passed with other seeds: what it prints may differ, how it ends may not. The result says which seed
-// fails, and where the schedule first parted from the golden's own.
-func (g *Goldens) sweep(path string, pin Pin, status int, source string) string {
+// sweep runs a golden that passed with other seeds. What it prints may differ; what it asserts may not: exit status and first line of
+// the error, the outcome of each case, the texts of test.golden, the invariants of the machine. base is the run that passed, with
+// what it printed. The result says which seed fails, and where the schedule first parted from the golden's own.
+func (g *Goldens) sweep(path string, pin Pin, base *GoldenRun, printed, source string) string {
 	if ownSweep.MatchString(source) {
 		r, out := g.seeded(path, pin, false, g.Seeds)
-		if r.status == status && len(r.Faults) == 0 {
+		why := differs(base, printed, r, out)
+		if why == "" {
 			return ""
 		}
 		m := regexp.MustCompile(`seed (\d+): `).FindStringSubmatch(out + strings.Join(r.Faults, "\n"))
 		if m == nil {
-			return fmt.Sprintf("with %d seeds: exit status %d instead of %d\n%s", g.Seeds, r.status, status, lastLines(out, 20))
+			return fmt.Sprintf("with %d seeds: %s\n%s", g.Seeds, why, lastLines(out, 20))
 		}
 		seed, _ := strconv.ParseUint(m[1], 10, 64)
 		rec, _ := g.seeded(path, pin, true, g.Seeds)
-		return fmt.Sprintf("seed %d: exit status %d instead of %d\n%s%s", seed, r.status, status, lastLines(out, 20),
-			FirstSwitch(0, rec.Schedules[0], seed, rec.Schedules[seed]))
+		return fmt.Sprintf("seed %d: %s\n%s%s", seed, why, lastLines(out, 20), FirstSwitch(0, rec.Schedules[0], seed, rec.Schedules[seed]))
 	}
 	for seed := range uint64(g.Seeds) {
 		p := pin
@@ -46,14 +47,52 @@ func (g *Goldens) sweep(path string, pin Pin, status int, source string) string 
 			continue
 		}
 		r, out := g.seeded(path, p, false, 0)
-		if r.status == status && len(r.Faults) == 0 {
+		why := differs(base, printed, r, out)
+		if why == "" {
 			continue
 		}
 		good, _ := g.seeded(path, pin, true, 0)
 		bad, _ := g.seeded(path, p, true, 0)
-		return fmt.Sprintf("seed %d: exit status %d instead of %d\n%s%s", seed, r.status, status,
-			lastLines(strings.Join(append(r.Faults, out), "\n"), 20),
+		return fmt.Sprintf("seed %d: %s\n%s%s", seed, why, lastLines(strings.Join(append(r.Faults, out), "\n"), 20),
 			FirstSwitch(pin.Seed, good.Schedules[pin.Seed], seed, bad.Schedules[seed]))
+	}
+	return ""
+}
+
+// errorLine is the first line of an error report.
+var errorLine = regexp.MustCompile(`(?m)^error: .*`)
+
+// differs says what another seed has changed that it may not; "" if nothing.
+func differs(base *GoldenRun, printed string, r *GoldenRun, out string) string {
+	if r.status != base.status {
+		return fmt.Sprintf("exit status %d instead of %d", r.status, base.status)
+	}
+	if len(r.Faults) > 0 {
+		return "a fault"
+	}
+	outcomes := map[string]string{}
+	for _, c := range base.Cases {
+		outcomes[c.Name] = c.Outcome
+	}
+	for _, c := range r.Cases {
+		if was, ok := outcomes[c.Name]; !ok {
+			return fmt.Sprintf("a case %q that there was not before", c.Name)
+		} else if was != c.Outcome {
+			return fmt.Sprintf("case %q: %s instead of %s", c.Name, c.Outcome, was)
+		}
+		delete(outcomes, c.Name)
+	}
+	for _, c := range base.Cases {
+		if _, missing := outcomes[c.Name]; missing {
+			return fmt.Sprintf("no case %q", c.Name)
+		}
+	}
+	if base.status == ExitOK {
+		return ""
+	}
+	plain := func(text string) string { return numbers.ReplaceAllString(errorLine.FindString(text), "#") }
+	if was, is := plain(printed), plain(out); was != is {
+		return fmt.Sprintf("another error: %s\ninstead of %s", errorLine.FindString(out), errorLine.FindString(printed))
 	}
 	return ""
 }
