@@ -69,8 +69,9 @@ type Kprobes struct {
 	// NoGuard runs handlers within handlers: the lesson of the seed's recursion hazard.
 	NoGuard bool
 
-	// Test knob: a mistake, which tests must see: "rip" returns from a stepped call to the copy, "recycle" keeps the instances of
-	// tasks that have died.
+	// Test knob: a mistake, which TestMistakes must see. Of stepped copies: "rip": a call returns to the copy; "jump": RIP of a jump
+	// stays in the slot; "disp": an operand relative to RIP is not; "flags": pushf shows TF. Of instances: "recycle": those of tasks
+	// that have died are kept; "leak": those of calls that have returned are.
 	mistake string
 
 	// Test knob: hits of a probe that waits for its jump are stepped.

@@ -350,8 +350,10 @@ func (k *Kprobes) leave(c *kernel.VCPU, in *Instance, to, mem uint64) {
 func (k *Kprobes) release(in *Instance) {
 	if r := in.Ret; r != nil {
 		r.Returns++
-		r.InFlight--
-		r.recycle(in)
+		if k.mistake != "leak" {
+			r.InFlight--
+			r.recycle(in)
+		}
 	}
 }
 

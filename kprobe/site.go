@@ -164,6 +164,9 @@ func (k *Kprobes) newSite(addr uint64) (*site, error) {
 		k.slots.give(s.slot)
 		return nil, err
 	}
+	if k.mistake == "disp" {
+		copy(code, in.bytes[:in.size])
+	}
 	k.m.ShadowWrite(s.slot, code)
 	return s, nil
 }

@@ -246,7 +246,9 @@ func (k *Kprobes) finish(c *kernel.VCPU, st *step) bool {
 	next := s.addr + uint64(in.size)
 	switch in.kind {
 	case plain, relative, relCall, pushFlags:
-		c.CPU.SetRIP(c.CPU.RIP() + s.addr - s.slot)
+		if k.mistake != "jump" || in.kind != relative {
+			c.CPU.SetRIP(c.CPU.RIP() + s.addr - s.slot)
+		}
 	default:
 		c.CPU.SetRIP(c.CPU.RIP())
 	}
@@ -257,7 +259,7 @@ func (k *Kprobes) finish(c *kernel.VCPU, st *step) bool {
 			k.push(sp, next)
 		}
 	case pushFlags:
-		if !st.tf {
+		if !st.tf && k.mistake != "flags" {
 			if x, err := k.m.U64(sp); err == nil {
 				k.push(sp, x&^x86.FlagTF)
 			}
