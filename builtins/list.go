@@ -26,6 +26,7 @@ func listKinds() []struct {
 		{"kretprobe", (*Guest).probeable, (*Guest).prototype},
 		{"function", func(g *Guest, _ string) []string { return g.functions() }, (*Guest).prototype},
 		{"tracepoint", func(g *Guest, _ string) []string { return g.eventNames() }, (*Guest).eventFields},
+		{"watch", (*Guest).watchable, (*Guest).variableType},
 	}
 }
 

@@ -35,6 +35,7 @@ func onKinds() []onKind {
 		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU; from 100 ns to an hour", armInterval, true},
 		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile, true},
 		{"insn", ":N", "whenever N more instructions have been executed", armInsn, true},
+		{"watch", ":SYMBOL[+OFFSET][:SIZE]", "memory has changed: ctx.old, .new, .addr, .where (who wrote), .of (a per-CPU variable's CPU)", armWatch, true},
 		{"patch", "", "each write of a text patch: ctx.where, .old, .new, .kind", armPatch, true},
 		{"patch_seen", "", "a CPU sees a patch's bytes: until now it could see the old ones: ctx.cpu, .kind, .since, .window, .stale", armPatchSeen, true},
 		{"lost", "", "each record that a ring loses: ctx.cause, .cpu, .where", armLost, true},

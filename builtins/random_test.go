@@ -24,7 +24,7 @@ type scripter struct {
 // specs and bodies are of handlers; some are wrong.
 var specs = []string{
 	"kprobe:vfs_*", "kprobe:vfs_read+5", "kretprobe:vfs_read", "kretprobe:kscope_*", "function:*alloc*", "function:__schedule", "tracepoint:sched:*",
-	"tracepoint:*:*", "interval:us:50", "profile:hz:5000", "insn:777", "patch", "lost", "panic", "BEGIN", "END", "kprobe:", "x:y", "interval:ms:0",
+	"tracepoint:*:*", "interval:us:50", "profile:hz:5000", "insn:777", "patch", "lost", "panic", "watch:jiffies", "watch:percpu:__preempt_count:4", "BEGIN", "END", "kprobe:", "x:y", "interval:ms:0",
 }
 
 var bodies = []string{
