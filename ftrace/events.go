@@ -249,7 +249,7 @@ func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 		l := &u.t.eventPids
 		out := (l.only != nil || l.not != nil) && l.ignores(int32(c.CurrentPid()))
 		if u.trig != nil {
-			if o, ok := u.openTriggered(c, n, out); ok {
+			if o := u.openTriggered(c, n, out); o != nil {
 				fill(o.d)
 				u.closeTriggered(c, o)
 			}

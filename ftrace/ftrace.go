@@ -94,7 +94,7 @@ type Tracer struct {
 	eventsOn   int
 	marker     *TraceEvent // ftrace:print, once somebody asks for its triggers; the machine's
 	trigDepth  int         // events that are being shown to triggers, one within the other; the machine's tracer has it
-	trigBufs   [maxTrigDepth][]byte
+	trigs      [maxTrigDepth]trigEvent
 	histVars   []*hist         // histograms with variables, the newest first
 	named      []*trigger      // histograms with names, of all tracers; the machine's tracer has it
 	cond       *condSnapshot   // of a histogram's action

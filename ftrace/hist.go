@@ -125,11 +125,12 @@ type histOther struct {
 
 // histHit is what fields read when the event happens.
 type histHit struct {
-	h    *hist
-	c    *kernel.VCPU
-	t    *Tracer
-	d    []byte
-	ts   uint64
+	h     *hist
+	c     *kernel.VCPU
+	t     *Tracer
+	d     []byte
+	ts    uint64
+	depth uint32 // of the event
 	elt  *event.HistElt
 	refs []event.HistVar
 }
@@ -151,6 +152,7 @@ func histTrigger(x *trigger, c *kernel.VCPU, e *trigEvent) {
 	}
 	s.busy = true
 	hit := &s.hit
+	hit.depth = x.use.ev.depth
 	hit.h, hit.c, hit.t, hit.d, hit.ts, hit.elt, hit.refs = h, c, x.use.t, e.d, e.ts, nil, s.refs[:len(h.refs)]
 	h.hit(x, hit, h.key(x, hit, s.key[:h.size]))
 	s.busy = false

@@ -83,7 +83,7 @@ func (s *synthEvent) text() string {
 }
 
 // fire makes the event happen: the values are those of the references. It is traced within another event, which Linux's preempt
-// count shows: a reservation and a nesting more for each.
+// count shows: a reservation and a nesting more.
 func (s *synthEvent) fire(x *histHit, refs []int) {
 	n := event.HeaderSize + 8*s.words
 	for i, r := range refs {
@@ -91,7 +91,7 @@ func (s *synthEvent) fire(x *histHit, refs []int) {
 			n += len(x.refs[r].Str) + 1
 		}
 	}
-	s.ev.depth = 2 * uint32(x.t.root().trigDepth)
+	s.ev.depth = x.depth + 2
 	s.ev.Fire(x.c, n, func(d []byte) { s.fill(d, x, refs) })
 }
 

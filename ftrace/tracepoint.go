@@ -259,7 +259,7 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 		l := &u.t.eventPids
 		out := (l.only != nil || l.not != nil) && p.ignores(l, e.tp.name, c)
 		if u.trig != nil {
-			if o, ok := u.openTriggered(c, n, out); ok {
+			if o := u.openTriggered(c, n, out); o != nil {
 				e.row.fill(p, c, o.d)
 				u.closeTriggered(c, o)
 			}

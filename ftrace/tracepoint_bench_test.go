@@ -9,11 +9,21 @@ import (
 
 // benchPoint is what a tracepoint's gate does: its events' records, from the arguments in registers into the ring.
 func benchPoint(b *testing.B, system, name, filter string, pid int) {
-	tr := boot(b, kernel.Config{CPUs: 2})
-	must(b, tr.WriteFile("events/"+system+"/"+name+"/enable", "1", false))
-	if filter != "" {
-		must(b, tr.WriteFile("events/"+system+"/"+name+"/filter", filter, false))
+	n := benchPointWith(b, system, name, pid, func(tr *Tracer) {
+		must(b, tr.WriteFile("events/"+system+"/"+name+"/enable", "1", false))
+		if filter != "" {
+			must(b, tr.WriteFile("events/"+system+"/"+name+"/filter", filter, false))
+		}
+	})
+	if filter == "" && n < uint64(b.N) {
+		b.Fatalf("%d events of %d", n, b.N)
 	}
+}
+
+// benchPointWith runs a tracepoint of task pid after prepare, and says how many records that made.
+func benchPointWith(b *testing.B, system, name string, pid int, prepare func(tr *Tracer)) uint64 {
+	tr := boot(b, kernel.Config{CPUs: 2})
+	prepare(tr)
 	c, tp := tr.m.VCPU(1), tr.points.find(name)
 	if tp == nil {
 		b.Skip("the image has no such tracepoint")
@@ -35,9 +45,7 @@ func benchPoint(b *testing.B, system, name, filter string, pid int) {
 		tr.points.hit(tp, c)
 	}
 	b.StopTimer()
-	if n := tr.Stats(1).Written - before; filter == "" && n < uint64(b.N) {
-		b.Fatalf("%d events of %d", n, b.N)
-	}
+	return tr.Stats(1).Written - before
 }
 
 func BenchmarkEventSwitch(b *testing.B) { benchPoint(b, "sched", "sched_switch", "", 1) }

@@ -68,6 +68,7 @@ type trigger struct {
 type trigSet struct {
 	list []*trigger
 	cond bool // they wait for the record (TRIGGER_COND)
+	time bool // one wants the event's time, recorded or not
 }
 
 // setTriggers replaces the list, and arms the event with the first: trace_event_trigger_enable_disable and update_cond_flag.
@@ -79,6 +80,7 @@ func (u *eventUse) setTriggers(list []*trigger) error {
 		s := &trigSet{list: list}
 		for _, x := range list {
 			s.cond = s.cond || x.filter != nil || x.kind.post || x.kind.family == familyHist
+			s.time = s.time || x.hist != nil && x.hist.stamps
 		}
 		u.trig = s
 	}
@@ -139,13 +141,14 @@ type trigEvent struct {
 	ring *ring.Buffer // that it is in; nil: it was made aside
 	keep bool         // made aside only because the event slept: it may yet be recorded
 	out  bool         // the task's events are not recorded (set_event_pid)
+	buf  []byte       // to make it aside
 }
 
 // maxTrigDepth bounds triggers that make events happen which have triggers.
 const maxTrigDepth = 4
 
 // openTriggered is open for an event with triggers; out says that the task's events are not recorded.
-func (u *eventUse) openTriggered(c *kernel.VCPU, n int, out bool) (e trigEvent, ok bool) {
+func (u *eventUse) openTriggered(c *kernel.VCPU, n int, out bool) *trigEvent {
 	t, s := u.t, u.trig
 	if !s.cond {
 		for _, x := range s.list {
@@ -154,19 +157,21 @@ func (u *eventUse) openTriggered(c *kernel.VCPU, n int, out bool) (e trigEvent, 
 			}
 		}
 		if u.asleep || out {
-			return e, false
+			return nil
 		}
 	}
 	r := t.root()
 	if r.trigDepth == maxTrigDepth {
-		return e, false
+		return nil
 	}
-	p := &t.cpu[c.ID]
+	p, e := &t.cpu[c.ID], &r.trigs[r.trigDepth]
+	e.ring, e.keep = nil, false
 	e.task, e.out = c.CurrentAddr(), out
 	h := t.header(c, u.ev.ID, e.task, c.PreemptCount()+u.ev.depth)
 	if !(u.asleep || out) && t.records(p) {
 		e.ts = t.now(c)
-		if e.d, ok = p.ring.Reserve(e.ts, n); ok {
+		if d, ok := p.ring.Reserve(e.ts, n); ok {
+			e.d = d
 			e.ring = p.ring
 		} else if t.lost != nil {
 			t.tellLost(c, "dropped", 0, u.ev.ID)
@@ -174,34 +179,38 @@ func (u *eventUse) openTriggered(c *kernel.VCPU, n int, out bool) (e trigEvent, 
 	}
 	if e.ring == nil {
 		if !s.cond {
-			return e, false
+			return nil
 		}
-		e.ts, e.keep = t.now(c), t.records(p) && (u.asleep || out)
-		buf := &r.trigBufs[r.trigDepth]
-		if cap(*buf) < n {
-			*buf = make([]byte, n)
+		if e.keep = t.records(p) && (u.asleep || out); s.time {
+			e.ts = t.now(c)
 		}
-		e.d = (*buf)[:n]
+		if cap(e.buf) < n {
+			e.buf = make([]byte, n)
+		}
+		e.d = e.buf[:n]
 	}
 	r.trigDepth++
 	h.Put(e.d)
 	e.pid = h.PID
-	return e, true
+	return e
 }
 
 // closeTriggered shows the record to the triggers, and then keeps it or takes it back: trace_event_buffer_commit with
 // __event_trigger_test_discard.
-func (u *eventUse) closeTriggered(c *kernel.VCPU, e trigEvent) {
+func (u *eventUse) closeTriggered(c *kernel.VCPU, e *trigEvent) {
 	t, s := u.t, u.trig
 	r := t.root()
 	c.Charge(costEvent)
 	post := uint(0)
 	if s.cond {
-		post = u.show(c, &e)
+		post = u.show(c, e)
 	}
 	keep := !u.asleep && !e.out && (u.filter == nil || u.matches(u.filter, c, e.d, e.task))
 	if e.ring == nil && keep && e.keep {
 		p := &t.cpu[c.ID]
+		if !s.time {
+			e.ts = t.now(c)
+		}
 		if d, ok := p.ring.Reserve(e.ts, len(e.d)); ok {
 			copy(d, e.d)
 			e.ring = p.ring

@@ -14,12 +14,12 @@ type trigCopier struct {
 // what they know of them.
 func (n *Tracer) forkTriggers(t *Tracer, uses map[*eventUse]*eventUse) {
 	c := &trigCopier{uses, map[*trigger]*trigger{}, map[*hist]*hist{}, n.forkSynths(t)}
-	n.trigDepth, n.trigBufs = 0, [maxTrigDepth][]byte{}
+	n.trigDepth, n.trigs = 0, [maxTrigDepth]trigEvent{}
 	for u, v := range uses {
 		if u.trig == nil {
 			continue
 		}
-		s := &trigSet{cond: u.trig.cond}
+		s := &trigSet{cond: u.trig.cond, time: u.trig.time}
 		for _, x := range u.trig.list {
 			s.list = append(s.list, c.trigger(x))
 		}

@@ -29,9 +29,13 @@ func (t *Tracer) markTriggers(c *kernel.VCPU, d []byte, task uint64) (u *eventUs
 	if u = t.uses[r.marker]; u == nil || u.trig == nil {
 		return nil, 0
 	}
-	e := trigEvent{openEvent: openEvent{d: d, task: task}, ts: t.now(c)}
+	if r.trigDepth == maxTrigDepth {
+		return nil, 0
+	}
+	e := &r.trigs[r.trigDepth]
+	e.d, e.task, e.ts = d, task, t.now(c)
 	r.trigDepth++
-	post = u.show(c, &e)
+	post = u.show(c, e)
 	r.trigDepth--
 	return u, post
 }
