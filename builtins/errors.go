@@ -52,6 +52,9 @@ func (c *call) fail(err error, at string, names func() []string) error {
 		if why := c.g.missing(name); why != "" && sym.Err == kernel.ENOENT {
 			e.Hint = why
 		}
+		if sym.Err == kernel.EADDRNOTAVAIL {
+			e.Hint = c.placeHint(name)
+		}
 	}
 	var errno kernel.Errno
 	if errors.As(err, &errno) {

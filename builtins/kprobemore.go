@@ -237,9 +237,14 @@ func (c *call) placeError(err error, k *kprobe.Kprobes, at string) error {
 		return e
 	}
 	le.Msg, le.At = fmt.Sprintf("%s: %s: %s", c.name, at, place.Why), at
+	sym, off := c.g.M.Symbols().At(place.Addr)
+	if name, _, _ := strings.Cut(at, "+"); name != sym.Name {
+		if rows := c.g.M.Symbols().ByName(name); len(rows) > 0 && place.Addr-rows[0].Addr >= rows[0].Size {
+			le.Msg += fmt.Sprintf("; %s has only %#x bytes", name, rows[0].Size)
+		}
+	}
 	if place.Err == kernel.EILSEQ {
 		le.Msg += c.g.around(k, place.Addr)
-		sym, off := c.g.M.Symbols().At(place.Addr)
 		var near []string
 		for _, b := range k.Boundaries(sym) {
 			if uint64(b)+16 >= off && uint64(b) <= off+16 {
