@@ -108,6 +108,10 @@ func awkExec(c *cmd, source string, hex bool, vars, args []string) int {
 	r.ioFuncs(funcs)
 	r.gawkFuncs(funcs)
 	conf := &parser.ParserConfig{Funcs: funcs}
+	if line := TooDeep(source); line > 0 {
+		c.errorf("cmd. line:%d: nested too deeply", line)
+		return 1
+	}
 	rewritten := awkIO(source, hex)
 	if _, err := parser.ParseProgram([]byte(rewritten), conf); err != nil {
 		if _, raw := parser.ParseProgram([]byte(source), conf); raw != nil && sameLine(raw, err) {
@@ -143,7 +147,7 @@ func awkExec(c *cmd, source string, hex bool, vars, args []string) int {
 	}
 	ended := make(chan struct{})
 	close(ended)
-	code, err := in.ExecuteContext(awkContext{context.Background(), c.s, ended}, cfg)
+	code, err := in.ExecuteContext(awkContext{context.Background(), c.s, &heapWatch{s: c.s}, ended}, cfg)
 	if r.cur != nil {
 		r.cur.close()
 	}
@@ -271,6 +275,7 @@ func (r *awkRun) now() int {
 type awkContext struct {
 	context.Context
 	s     *Sys
+	heap  *heapWatch
 	ended chan struct{}
 }
 
@@ -278,6 +283,7 @@ func (a awkContext) Done() <-chan struct{} { return a.ended }
 
 func (a awkContext) Err() error {
 	a.s.Work(1000 * awkOp)
+	a.heap.worked(1000)
 	return nil
 }
 

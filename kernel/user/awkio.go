@@ -292,5 +292,17 @@ func (r *awkRun) ioFuncs(funcs map[string]any) {
 	funcs["ksto"], funcs["ksread"], funcs["ksrun"] = r.to, r.read, r.run
 	funcs["ksrec"], funcs["ksstat"] = func() string { return r.rec }, func() int { return r.stat }
 	funcs["ksone"] = func(...string) int { return 1 }
+	funcs["ksbig"] = func(text string) string { // a text that was just put together, with room to be put together once more
+		if len(text) > 1<<20 {
+			r.c.s.Room(2 * len(text))
+		}
+		return text
+	}
+	funcs["ksnum"] = func(n float64, text string) float64 { // of a substitution, which may make much more of it next time
+		if len(text) > 1<<20 {
+			r.c.s.Room(8 * len(text))
+		}
+		return n
+	}
 	funcs["kssystem"], funcs["ksclose"], funcs["ksflush"] = r.system, r.close, r.flushAll
 }

@@ -19,6 +19,8 @@ import (
 //	match(S, R, A)         ->  ksmatchN(S, R, A), an awk function over ksmatch
 //	gensub(/re/, …)        ->  gensub("re", …, $0)
 //	asort(A, B)            ->  ksasortN(A, B)
+//	V = A B                ->  V = ksbig(A B)               which looks at the length, as after return and
+//	gsub(R, S, V)          ->  ksnum(gsub(R, S, V), V)
 //
 // ksval gives a record the type of input: a number where it looks like one. Each pass makes one change, for one may stand
 // within another.
@@ -39,6 +41,8 @@ func awkIO(source string, hex bool) string {
 		for a.scan(); pass(); a.scan() {
 		}
 	}
+	a.scan()
+	a.grown()
 	if len(a.funcs) > 0 {
 		a.text += "\n" + strings.Join(a.funcs, "\n") + "\n"
 	}

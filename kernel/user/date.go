@@ -162,7 +162,7 @@ func strftimePad(text string, code, flag byte, width int) string {
 	case flag == '^':
 		text = strings.ToUpper(text)
 	}
-	if n := width - len(text); n > 0 {
+	if n := min(width, 1<<20) - len(text); n > 0 {
 		fill := " "
 		if numeric && flag != '_' {
 			fill = "0"

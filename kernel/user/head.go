@@ -108,6 +108,7 @@ func headOne(c *cmd, w *headWants, fd int, file string) bool {
 		c.s.Work(len(data))
 		switch {
 		case w.butLast:
+			c.s.Room(2 * (len(held) + len(data)))
 			held = append(held, data...)
 			keep := w.keep(held)
 			c.print(held[:keep]...)

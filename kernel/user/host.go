@@ -26,7 +26,8 @@ type Host struct {
 	token    int
 	births   map[int]origin // children whose parent has returned from fork before they first ran
 	orphans  []origin       // of forks whose parent died before it returned
-	parent   [2]uint64      // offsets of task_struct.real_parent and .tgid
+	ledger   *ledger
+	parent   [2]uint64 // offsets of task_struct.real_parent and .tgid
 }
 
 // New makes the Host of a machine that has not booted yet and attaches it.
@@ -46,6 +47,7 @@ func New(m *kernel.Machine) (*Host, error) {
 
 // init makes the parts that a fork does not take over, and registers with the machine.
 func (h *Host) init() {
+	h.ledger = &ledger{limit: DefaultMaxHeld}
 	h.procs, h.births, h.spawned = map[int]*Proc{}, map[int]origin{}, map[string]Program{}
 	task := h.m.Types().Struct("task_struct")
 	h.parent = [2]uint64{uint64(task.Field("real_parent").Offset), uint64(task.Field("tgid").Offset)}
@@ -58,9 +60,12 @@ func (h *Host) init() {
 func (h *Host) Fork(m *kernel.Machine) kernel.Part {
 	n := &Host{m: m, stub: h.stub, programs: maps.Clone(h.programs), token: h.token}
 	n.init()
+	n.ledger.limit = h.ledger.limit
 	maps.Copy(n.spawned, h.spawned)
 	for pid, p := range h.procs {
 		n.procs[pid] = p.copy()
+		n.procs[pid].ledger = n.ledger
+		n.ledger.logged += p.size
 	}
 	for pid, o := range h.births {
 		n.births[pid] = o.copy()
@@ -150,10 +155,11 @@ func (h *Host) hypercall(c *kernel.VCPU) {
 // fresh starts the program that an execve has just loaded.
 func (h *Host) fresh(c *kernel.VCPU, pid int) *Proc {
 	if old := h.procs[pid]; old != nil {
-		old.end() // the kernel has no gate user_task_exec for it
+		old.end()
+		old.drop() // the kernel has no gate user_task_exec for it
 	}
 	st, err := readStack(c.CPU, c.CPU.Reg(x86.RSP))
-	p := &Proc{Pid: pid, Argv: st.argv, Env: st.env, stub: h.stub}
+	p := &Proc{Pid: pid, Argv: st.argv, Env: st.env, stub: h.stub, ledger: h.ledger}
 	prog, ok := h.find(c, &st)
 	switch {
 	case err != nil:
@@ -225,7 +231,7 @@ func (h *Host) born(c *kernel.VCPU, pid int) *Proc {
 	if !ok {
 		o.main = func(*Sys, []string) int { return 127 } // a fork by the raw call: there is nothing to run
 	}
-	p := &Proc{Pid: pid, Name: "?", origin: o, stub: h.stub}
+	p := &Proc{Pid: pid, Name: "?", origin: o, stub: h.stub, ledger: h.ledger}
 	if a := o.parent; a != nil {
 		p.Name, p.Argv, p.Env = a.name, a.argv, a.env
 	}
@@ -290,6 +296,7 @@ func (h *Host) drop(pid int) {
 	if p := h.procs[pid]; p != nil {
 		delete(h.procs, pid)
 		p.end()
+		p.drop()
 	}
 }
 

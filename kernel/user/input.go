@@ -19,6 +19,7 @@ type input struct {
 	end  bool
 	err  kernel.Errno // of the read that failed; it ends the input
 	size int          // of a read
+	held int          // what was read and not yet given out, as the ledger has it
 }
 
 // input opens a file; "-" is standard input. The message of a failure is printed in format (see openInput).
@@ -36,7 +37,17 @@ func (c *cmd) tryInput(file string) (in *input, e kernel.Errno) {
 	return in, e
 }
 
-func (in *input) close() { in.c.closeInput(in.fd) }
+func (in *input) close() {
+	in.c.s.Hold(-in.held)
+	in.held = 0
+	in.c.closeInput(in.fd)
+}
+
+// hold tells the ledger what the input holds now.
+func (in *input) hold(n int) {
+	in.c.s.Hold(n - in.held)
+	in.held = n
+}
 
 func (in *input) fill() bool {
 	if in.end {
@@ -48,7 +59,8 @@ func (in *input) fill() bool {
 		return false
 	}
 	in.c.s.Work(len(b))
-	in.buf = append(in.buf[:len(in.buf):len(in.buf)], b...)
+	in.hold(len(in.buf) + len(b))
+	in.buf = append(in.buf, b...)
 	return true
 }
 
@@ -56,7 +68,7 @@ func (in *input) fill() bool {
 func (in *input) line(end byte) (text []byte, whole, ok bool) {
 	for from := 0; ; {
 		if i := bytes.IndexByte(in.buf[from:], end); i >= 0 {
-			text, in.buf = in.buf[:from+i], in.buf[from+i+1:]
+			text, in.buf = in.buf[:from+i:from+i], in.buf[from+i+1:]
 			return text, true, true
 		}
 		from = len(in.buf)
@@ -70,20 +82,27 @@ func (in *input) line(end byte) (text []byte, whole, ok bool) {
 // all is the rest of the input.
 func (in *input) all() []byte {
 	var parts [][]byte
+	whole := 0
 	for {
 		if len(in.buf) > 0 {
 			parts = append(parts, in.buf)
+			whole += len(in.buf)
 			in.buf = nil
 		}
+		in.hold(2 * whole) // the parts, and the text that is made of them
 		if !in.fill() {
 			return bytes.Join(parts, nil)
 		}
 	}
 }
 
+// lineOverhead is what a slice of lines takes for each, at most twice while it grows.
+const lineOverhead = 48
+
 // lines is the rest of the input as lines without their ends.
 func (in *input) lines(end byte) (out [][]byte) {
 	text := in.all()
+	in.c.s.Hold(lineOverhead * bytes.Count(text, []byte{end}))
 	for len(text) > 0 {
 		line, rest, _ := bytes.Cut(text, []byte{end})
 		out = append(out, line)

@@ -44,6 +44,7 @@ func tac(c *cmd) int {
 			c.errorf("%s: read error: %s", shellName(file), in.err.Error())
 			status = 1
 		}
+		c.s.Hold(len(text) + lineOverhead*strings.Count(string(text), sep))
 		in.close()
 		var parts []string
 		if before {

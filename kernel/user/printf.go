@@ -1,7 +1,9 @@
 package user
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -121,6 +123,18 @@ func (p *printfRun) directive(text string) (n int, msg string) {
 	}
 	verb := text[i]
 	i++
+	spec, width, left := p.wide(spec)
+	at := len(p.out)
+	defer func() {
+		if n := width - (len(p.out) - at); n > 0 {
+			fill := bytes.Repeat([]byte{' '}, n)
+			if left {
+				p.out = append(p.out, fill...)
+			} else {
+				p.out = append(p.out[:at:at], append(fill, p.out[at:]...)...)
+			}
+		}
+	}()
 	switch verb {
 	case 'b', 's', 'q', 'c':
 		a, _ := p.arg()
@@ -143,6 +157,29 @@ func (p *printfRun) directive(text string) (n int, msg string) {
 		return 0, text[:i] + ": invalid conversion specification"
 	}
 	return i, ""
+}
+
+// wide takes a width out of spec that Go's fmt finds too large, and asks for the memory; a precision that large counts as the
+// largest that fmt takes.
+func (p *printfRun) wide(spec string) (rest string, width int, left bool) {
+	const most = 1e6
+	flags := spec[:len(spec)-len(strings.TrimLeft(spec, "%-+ #0"))]
+	w, prec, dot := strings.Cut(spec[len(flags):], ".")
+	if n, err := strconv.Atoi(prec); err == nil && n > most {
+		prec = strconv.Itoa(most)
+	}
+	if dot {
+		prec = "." + prec
+	}
+	n, err := strconv.Atoi(w)
+	if err != nil && w != "" {
+		n = math.MaxInt32
+	}
+	if n <= most {
+		return flags + w + prec, 0, false
+	}
+	p.c.s.Room(3 * n)
+	return flags + prec, n, strings.Contains(flags, "-")
 }
 
 // formatInt is C's integer conversion; Go lacks u and the precision of zero-padded numbers differs little.

@@ -79,8 +79,9 @@ const (
 
 // What is kept of a program's results for forks of the machine.
 const (
-	maxLog      = 1 << 20
-	maxLogBytes = 128 << 20
+	maxLog      = 1 << 20   // results of a program
+	maxLogBytes = 128 << 20 // of all programs of a machine
+	logOverhead = 64        // of a result
 )
 
 // record keeps a result.
@@ -88,11 +89,21 @@ func (p *Proc) record(r response) {
 	if p.lost {
 		return
 	}
+	n := logOverhead
 	for _, b := range r.out {
-		p.size += len(b)
+		n += len(b)
 	}
-	if len(p.log) == maxLog || p.size > maxLogBytes {
-		p.lost, p.log = true, nil
+	p.size += n
+	total := p.size
+	if p.ledger != nil {
+		p.ledger.logged += n
+		total = p.ledger.logged
+	}
+	if len(p.log) == maxLog || total > maxLogBytes {
+		if p.ledger != nil {
+			p.ledger.logged -= p.size
+		}
+		p.lost, p.log, p.size = true, nil, 0
 		return
 	}
 	p.log = append(p.log, r)
@@ -108,13 +119,16 @@ type Proc struct {
 	Argv []string
 	Env  []string
 
-	origin origin
-	phase  phase
-	req    *request   // in flight
-	log    []response // all results so far, or
-	lost   bool       // more than are kept: a fork of the machine cannot bring the program back
-	size   int        // bytes in log
-	stub   *stub
+	origin          origin
+	phase           phase
+	req             *request   // in flight
+	log             []response // all results so far, or
+	lost            bool       // more than are kept: a fork of the machine cannot bring the program back
+	size            int        // bytes in log
+	ledger          *ledger    // of the machine; nil in tests without one
+	held            int        // see Sys.Hold
+	holds, killedAt int        // how often it was asked, and when the program was killed
+	stub            *stub
 
 	// The coroutine; nil until the first step (of a copy: until it must run).
 	next   func() (*request, bool)
@@ -230,7 +244,7 @@ func (p *Proc) ancestor() *ancestor {
 // copy is the Proc of a forked machine; its coroutine is made when it must run.
 func (p *Proc) copy() *Proc {
 	q := *p
-	q.next, q.stop, q.resp = nil, nil, response{}
+	q.next, q.stop, q.resp, q.held, q.holds = nil, nil, response{}, 0, 0
 	q.log = p.log[:len(p.log):len(p.log)]
 	q.origin = p.origin.copy()
 	q.lost = p.lost || p.origin.parent != nil && p.origin.parent.lost

@@ -72,9 +72,13 @@ func (r *sedRun) nextLine(join bool) {
 	r.endCycle()
 	r.cycle()
 	if join {
+		r.room(len(old))
 		r.space = append(append(old, '\n'), r.space...)
 	}
 }
+
+// room asks for the memory of what may grow next: both spaces once more, and n bytes.
+func (r *sedRun) room(n int) { r.c.s.Room(2 * (len(r.space) + len(r.hold) + n)) }
 
 // simple is the commands that only change the spaces or print.
 func (r *sedRun) simple(x *sedCmd) {
@@ -90,10 +94,12 @@ func (r *sedRun) simple(x *sedCmd) {
 	case 'g':
 		r.space = bytes.Clone(r.hold)
 	case 'G':
+		r.room(0)
 		r.space = append(append(r.space, '\n'), r.hold...)
 	case 'h':
 		r.hold = bytes.Clone(r.space)
 	case 'H':
+		r.room(0)
 		r.hold = append(append(r.hold, '\n'), r.space...)
 	case 'x':
 		r.space, r.hold = r.hold, r.space
@@ -166,6 +172,9 @@ func (r *sedRun) subst(x *sedCmd) {
 		count++
 		if count < max(x.num, 1) {
 			continue
+		}
+		if len(out) > 1<<20 {
+			r.room(len(out))
 		}
 		out = append(out, r.space[at:m[0]]...)
 		out = sedExpand(out, x.repl, r.space, m)

@@ -144,11 +144,15 @@ func tailFrom(c *cmd, w *tailWants, in *input) {
 // last is the last count units. Regular files are read from their end where a seek there tells that they are long.
 func (w *tailWants) last(in *input) []byte {
 	var held []byte
+	had, most := 0, 1<<16
 	for {
+		in.c.s.Hold(2 * (len(held) + len(in.buf) - had))
+		had = len(held) + len(in.buf)
 		held = append(held, in.buf...)
 		in.buf = nil
-		if len(held) > 1<<16 {
+		if len(held) > most {
 			held = append([]byte(nil), w.cut(held)...)
+			most = max(1<<16, 2*len(held))
 		}
 		if !in.fill() {
 			return w.cut(held)

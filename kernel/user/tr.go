@@ -204,6 +204,9 @@ func trShow(b byte) string {
 	return string(rune(b))
 }
 
+// maxRepeat bounds a [c*n]: a longer one is as good as endless.
+const maxRepeat = 1 << 20
+
 // trBracket is [:class:], [=c=] or [c*n] at the start of text; n is its length, 0 for none of them. star >= 0 is the
 // character of a [c*] that fills up.
 func trBracket(text string, size int) (part []byte, n int, other bool, star int) {
@@ -225,7 +228,7 @@ func trBracket(text string, size int) (part []byte, n int, other bool, star int)
 			if count == 0 {
 				return nil, 1 + k + end + 1, false, int(ch)
 			}
-			return []byte(strings.Repeat(string([]byte{ch}), int(count))), 1 + k + end + 1, false, -1
+			return []byte(strings.Repeat(string([]byte{ch}), int(min(count, maxRepeat)))), 1 + k + end + 1, false, -1
 		}
 	}
 	return nil, 0, false, -1

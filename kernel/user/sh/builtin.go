@@ -242,6 +242,9 @@ func sourceBuiltin(sh *Shell, argv []string) int {
 	if len(args) > 1 {
 		sh.args = args[1:]
 	}
+	if sh.nested >= maxNesting {
+		sh.fatal(1, "%s: maximum source nesting level exceeded (%d)", argv[0], maxNesting)
+	}
 	sh.name = file
 	sh.sourcing++
 	sh.nested++

@@ -23,8 +23,10 @@ func (sh *Shell) fields(words ...*syntax.Word) []string {
 			out = append(out, lit)
 			continue
 		}
-		for _, b := range braces(w) {
-			for _, f := range sh.splitFrags(sh.frags(b)) {
+		for _, b := range sh.braces(w) {
+			frags := sh.frags(b)
+			sh.grow(fragsSize(frags))
+			for _, f := range sh.splitFrags(frags) {
 				out = append(out, sh.glob(f)...)
 			}
 		}
@@ -236,6 +238,13 @@ func (sh *Shell) splitFrags(frags []frag) (out []field) {
 			}
 			continue
 		}
+		if len(f.s) > measureEvery/wordSize {
+			words := 0
+			for i := range len(ifs) {
+				words += strings.Count(f.s, ifs[i:i+1])
+			}
+			sh.grow(2 * wordSize * words)
+		}
 		start := 0
 		for i := 0; i < len(f.s); i++ {
 			if strings.IndexByte(ifs, f.s[i]) < 0 {
@@ -268,10 +277,11 @@ func (sh *Shell) splitFrags(frags []frag) (out []field) {
 }
 
 // join is a word's text without splitting; the fields of "$@" are joined by sep.
-func join(frags []frag, sep string) string {
+func (sh *Shell) join(frags []frag, sep string) string {
 	if len(frags) == 1 && !frags[0].brk {
 		return frags[0].s
 	}
+	sh.grow(2 * fragsSize(frags))
 	var b strings.Builder
 	for _, f := range frags {
 		if f.brk {
@@ -287,7 +297,7 @@ func (sh *Shell) text(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
-	return join(sh.frags(w), " ")
+	return sh.join(sh.frags(w), " ")
 }
 
 // assignText is text with tildes behind = and : too.
@@ -309,7 +319,7 @@ func (sh *Shell) assignText(w *syntax.Word) string {
 			out = append(out, litFrags(piece)...)
 		}
 	}
-	return join(out, " ")
+	return sh.join(out, " ")
 }
 
 // pattern expands a word to a pattern: what was quoted is escaped.
@@ -350,7 +360,7 @@ func escapePattern(s string) string {
 }
 
 // braces expands {a,b} and {1..3}; a word without them is itself.
-func braces(w *syntax.Word) []*syntax.Word {
+func (sh *Shell) braces(w *syntax.Word) []*syntax.Word {
 	has := false
 	for _, p := range w.Parts {
 		if lit, ok := p.(*syntax.Lit); ok && strings.Contains(lit.Value, "{") {
@@ -364,6 +374,7 @@ func braces(w *syntax.Word) []*syntax.Word {
 	if !syntax.SplitBraces(c) {
 		return []*syntax.Word{w}
 	}
+	sh.grow(bracesSize(c))
 	return braceWords(c)
 }
 
@@ -384,45 +395,51 @@ func braceWords(w *syntax.Word) []*syntax.Word {
 	return []*syntax.Word{w}
 }
 
-// braceElems are the words of one brace expression.
-func braceElems(b *syntax.BraceExp) []*syntax.Word {
-	if !b.Sequence {
-		return b.Elems
-	}
+// braceRange reads a sequence; width > 0 asks for leading zeros. ok is false when it is none.
+func braceRange(b *syntax.BraceExp) (lo, hi, step, width int, chars, ok bool) {
 	lit := func(i int) string {
 		if i < len(b.Elems) {
 			return b.Elems[i].Lit()
 		}
 		return ""
 	}
-	word := func(s string) *syntax.Word { return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: s}}} }
 	from, to := lit(0), lit(1)
-	step, _ := strconv.Atoi(lit(2))
+	step, _ = strconv.Atoi(lit(2))
 	lo, err1 := strconv.Atoi(from)
 	hi, err2 := strconv.Atoi(to)
-	chars := err1 != nil || err2 != nil
-	if chars {
+	if chars = err1 != nil || err2 != nil; chars {
 		if len(from) != 1 || len(to) != 1 {
-			return []*syntax.Word{word("{" + from + ".." + to + "}")}
+			return 0, 0, 1, 0, true, false
 		}
 		lo, hi = int(from[0]), int(to[0])
 	}
 	if step < 0 {
 		step = -step
 	}
-	step = max(step, 1)
-	width := 0
 	if padded(from) || padded(to) {
 		width = max(len(from), len(to))
 	}
+	return lo, hi, max(step, 1), width, chars, true
+}
+
+// braceElems are the words of one brace expression.
+func braceElems(b *syntax.BraceExp) []*syntax.Word {
+	if !b.Sequence {
+		return b.Elems
+	}
+	word := func(s string) *syntax.Word { return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: s}}} }
+	lo, hi, step, width, chars, ok := braceRange(b)
+	if !ok {
+		return []*syntax.Word{word("{" + b.Elems[0].Lit() + ".." + b.Elems[1].Lit() + "}")}
+	}
 	var out []*syntax.Word
-	for n := 0; n < 1<<20; n++ {
+	for n := 0; ; n++ {
 		v := lo + n*step
 		if lo > hi {
 			v = lo - n*step
 		}
 		if lo <= hi && v > hi || lo > hi && v < hi {
-			break
+			return out
 		}
 		if chars {
 			out = append(out, word(string(rune(v))))
@@ -430,7 +447,6 @@ func braceElems(b *syntax.BraceExp) []*syntax.Word {
 			out = append(out, word(sprintf("%0*d", width, v)))
 		}
 	}
-	return out
 }
 
 // padded tells that a number of a sequence asks for leading zeros.

@@ -7,7 +7,7 @@ import (
 
 // glob makes the arguments of a field: the names that it matches, or its text.
 func (sh *Shell) glob(f field) []string {
-	text := join([]frag(f), " ")
+	text := sh.join([]frag(f), " ")
 	if sh.opts.noglob || !f.magic() {
 		return []string{text}
 	}

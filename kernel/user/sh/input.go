@@ -20,6 +20,11 @@ func (sh *Shell) readLine(fd int, delim byte) (line string, ok bool) {
 // readUpTo is readLine with at most max bytes (-1: any number).
 func (sh *Shell) readUpTo(fd int, delim byte, max int) (line string, ok bool) {
 	var out []byte
+	more := func(c byte) {
+		if c != 0 { // bash keeps none
+			out = sh.collect(out, []byte{c})
+		}
+	}
 	if _, e := sh.s.Lseek(fd, 0, 1); e == 0 {
 		for {
 			b, e := sh.s.Read(fd, 4096)
@@ -28,7 +33,7 @@ func (sh *Shell) readUpTo(fd int, delim byte, max int) (line string, ok bool) {
 			}
 			for i, c := range b {
 				if c != delim {
-					out = append(out, c)
+					more(c)
 				}
 				if c == delim || max > 0 && len(out) == max {
 					if rest := len(b) - i - 1; rest > 0 {
@@ -54,7 +59,7 @@ func (sh *Shell) readUpTo(fd int, delim byte, max int) (line string, ok bool) {
 		if b[0] == delim {
 			return string(out), true
 		}
-		if out = append(out, b[0]); max > 0 && len(out) == max {
+		if more(b[0]); max > 0 && len(out) == max {
 			return string(out), true
 		}
 	}
@@ -229,12 +234,12 @@ func (sh *Shell) assignRead(r *readArgs, line string) {
 		v := sh.variable(r.array)
 		v.list, v.value, v.set = map[int]string{}, "", true
 		for i, f := range sh.splitFrags(readFrags(line, r.raw)) {
-			v.list[i] = join([]frag(f), "")
+			v.list[i] = sh.join([]frag(f), "")
 		}
 		return
 	}
 	if len(r.names) == 0 {
-		sh.set("REPLY", join(readFrags(line, r.raw), ""))
+		sh.set("REPLY", sh.join(readFrags(line, r.raw), ""))
 		return
 	}
 	if r.exact {

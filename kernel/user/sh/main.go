@@ -132,15 +132,16 @@ func (sh *Shell) runFile(file string, args []string) int {
 		sh.s.Write(2, []byte(sh.name+": "+name+": Is a directory\n"))
 		return 126
 	}
-	text := ""
+	var all []byte
 	for {
 		b, e := sh.s.Read(fd, 8192)
 		if e != 0 || len(b) == 0 {
 			break
 		}
-		text += string(b)
+		all = sh.collect(all, b)
 	}
 	sh.s.Close(fd)
+	text := string(all)
 	if isBinaryText(text) {
 		sh.s.Write(2, []byte(name+": "+name+": cannot execute binary file\n"))
 		return 126
@@ -164,6 +165,9 @@ func (sh *Shell) runText(label, text string, base int, tail bool) int {
 		src += "\n"
 	}
 	sh.base, sh.src = base, src
+	if sh.tooDeep(label, src) {
+		return 2
+	}
 	for list, err := range p.InteractiveSeq(strings.NewReader(src)) {
 		if err != nil {
 			return sh.syntaxError(label, src, err)
@@ -188,8 +192,24 @@ func (sh *Shell) line1(list []*syntax.Stmt, tail bool) {
 	sh.status = sh.protect(func() int { return sh.stmts(list, tail) })
 }
 
+// maxNesting is how deep eval and source may nest; real bash has no limit, but its stack has.
+const maxNesting = 1000
+
+// tooDeep refuses a text that the parser's recursion does not bear.
+func (sh *Shell) tooDeep(label, src string) bool {
+	line := user.TooDeep(src)
+	if line > 0 {
+		sh.s.Write(2, []byte(sprintf("%s: %sline %d: syntax error: nested too deeply\n", sh.name, label, line+sh.base)))
+		sh.status = 2
+	}
+	return line > 0
+}
+
 // eval runs text in this shell, as eval, traps and source do.
 func (sh *Shell) eval(text string, line int) int {
+	if sh.nested >= maxNesting {
+		sh.fatal(1, "eval: maximum eval nesting level exceeded (%d)", maxNesting)
+	}
 	sh.nested++
 	defer func() { sh.nested-- }()
 	if strings.TrimSpace(text) == "" {
@@ -199,6 +219,9 @@ func (sh *Shell) eval(text string, line int) int {
 	defer func() { sh.base, sh.src = old, oldSrc }()
 	src := text + "\n"
 	sh.base, sh.src = line-1, src
+	if sh.tooDeep("eval: ", src) {
+		return 2
+	}
 	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
 	for list, err := range p.InteractiveSeq(strings.NewReader(src)) {
 		if err != nil {
@@ -464,5 +487,5 @@ func (sh *Shell) expandPrompt(s string) string {
 	trace := sh.opts.xtrace
 	sh.opts.xtrace = false
 	defer func() { sh.opts.xtrace = trace }()
-	return join(sh.quotedParts(w.Parts, false), " ")
+	return sh.join(sh.quotedParts(w.Parts, false), " ")
 }

@@ -275,7 +275,7 @@ func (sh *Shell) conditional(p *syntax.ParamExp, v *value, quoted bool) (out []f
 			if !syntax.ValidName(p.Param.Value) {
 				sh.fatal(1, "$%s: cannot assign in this way", p.Param.Value)
 			}
-			text := join(sh.operand(p.Exp.Word, quoted), " ")
+			text := sh.join(sh.operand(p.Exp.Word, quoted), " ")
 			if p.Index != nil {
 				sh.setIndex(p.Param.Value, sh.subscript(sh.arrayOf(p.Param.Value), p.Index), text, false)
 			} else {

@@ -197,7 +197,7 @@ func (sh *Shell) readAll(fd int) (out []byte) {
 			return out
 		}
 		sh.s.Work(len(b))
-		out = append(out, b...)
+		out = sh.collect(out, b)
 	}
 }
 
@@ -214,7 +214,7 @@ func (sh *Shell) readFile(path string) (string, kernel.Errno) {
 		if e != 0 || len(b) == 0 {
 			return string(out), e
 		}
-		out = append(out, b...)
+		out = sh.collect(out, b)
 	}
 }
 

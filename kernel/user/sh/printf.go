@@ -239,7 +239,7 @@ func intText(c byte, v int64, flags string, prec *int) string {
 		if *prec == 0 && v == 0 {
 			digits = ""
 		}
-		digits = strings.Repeat("0", max(0, *prec-len(digits))) + digits
+		digits = strings.Repeat("0", max(0, min(*prec, maxPrecision)-len(digits))) + digits
 	}
 	if strings.Contains(flags, "#") && v != 0 {
 		switch c {
@@ -264,12 +264,16 @@ func intText(c byte, v int64, flags string, prec *int) string {
 	return digits
 }
 
+// maxPrecision is what a larger precision of an integer counts as.
+const maxPrecision = 1 << 20
+
 // pad fills to a width: on the left, with - on the right, with 0 behind the sign.
 func (f *formatter) pad(text, flags string, width *int) string {
 	if width == nil || len(text) >= *width {
 		return text
 	}
 	fill := *width - len(text)
+	f.sh.s.Room(3 * fill)
 	switch {
 	case strings.Contains(flags, "-"):
 		return text + strings.Repeat(" ", fill)

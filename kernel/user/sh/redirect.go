@@ -282,7 +282,7 @@ func (sh *Shell) hereText(r *syntax.Redirect) string {
 		}
 		return b.String()
 	}
-	return join(sh.quotedParts(body.Parts, true), " ")
+	return sh.join(sh.quotedParts(body.Parts, true), " ")
 }
 
 func stripTabs(w *syntax.Word) *syntax.Word {

@@ -54,6 +54,8 @@ type Shell struct {
 	exits    map[int]int // statuses of children that were collected on the way
 	started  uint64
 	subst    int          // status of the last command substitution; -1: none
+	grown    int          // bytes put together since the variables were last summed up
+	held     int          // what the ledger was told
 	readErr  kernel.Errno // of the last read from a pipe or terminal that has ended
 	ticks    int          // statements, for an interactive shell's Ctrl-C
 	nested   int          // eval, substitutions and traps around: the + signs of set -x
@@ -167,6 +169,7 @@ func (sh *Shell) clone() *Shell {
 		c.frames = append(c.frames, &g)
 	}
 	c.sub++
+	c.held = 0
 	return &c
 }
 

@@ -190,6 +190,7 @@ func (sh *Shell) convert(v *variable, text string) string {
 func (sh *Shell) set(name, value string) {
 	v := sh.variable(name)
 	value = sh.convert(v, value)
+	sh.grow(len(value))
 	switch {
 	case v.dict != nil:
 		v.dict["0"] = value
@@ -214,6 +215,7 @@ func (sh *Shell) set(name, value string) {
 // setIndex assigns one element; key is text to evaluate for an array by number.
 func (sh *Shell) setIndex(name, key, value string, app bool) {
 	v := sh.variable(name)
+	sh.grow(len(key) + len(value) + wordSize)
 	if v.dict != nil {
 		if app {
 			value = v.dict[key] + value
