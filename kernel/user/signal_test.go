@@ -180,3 +180,127 @@ func TestFutex(t *testing.T) {
 		t.Errorf("%s want\n%s", got, want)
 	}
 }
+
+func queued(code int32, value uint64) []byte { // siginfo for rt_sigqueueinfo
+	b := make([]byte, 128)
+	binary.LittleEndian.PutUint32(b[8:], uint32(code))
+	binary.LittleEndian.PutUint64(b[24:], value)
+	return b
+}
+
+// Real-time signals queue, each with its value, in order, the lowest number first; RLIMIT_SIGPENDING bounds them. Of a classic
+// signal one pends. sigtimedwait takes them, or times out; a sender wakes it.
+func TestRealTimeSignals(t *testing.T) {
+	const rt1, rt2, siQueue = 40, 35, -1
+	got := spawn(t, kernel.Config{CPUs: 2, Seed: 1}, func(s *Sys, print func(string, ...any)) {
+		self := s.Getpid()
+		set := binary.LittleEndian.AppendUint64(nil, 1<<(rt1-1)|1<<(rt2-1)|1<<(sigUSR1-1))
+		s.do1("rt_sigprocmask", 0, set, nil, 8)
+		queue := func(sig int, v uint64) kernel.Errno { return s.do1("rt_sigqueueinfo", self, sig, queued(siQueue, v)) }
+		take := func(timeout uint64) {
+			n, out, e := s.named("rt_sigtimedwait", set, Out(128), words(0, timeout), 8)
+			if e != 0 {
+				print("%d", e)
+				return
+			}
+			i := out[0]
+			print("%d: code %d value %d", n, int32(binary.LittleEndian.Uint32(i[8:])), binary.LittleEndian.Uint64(i[24:]))
+		}
+		for v := range uint64(3) {
+			queue(rt1, v+1)
+			queue(rt2, v+11)
+			queue(sigUSR1, v+21)
+		}
+		for range 8 {
+			take(0)
+		}
+		for v := range uint64(4) { // one more than the limit
+			if v == 0 {
+				s.do1("setrlimit", 11, words(3, 3))
+			}
+			print("%d", queue(rt1, v))
+		}
+		for range 4 {
+			take(0)
+		}
+		pid, _ := s.Fork(func(s *Sys) int {
+			s.sleepFor(1e6)
+			s.do1("rt_sigqueueinfo", self, rt2, queued(siQueue, 99))
+			return 0
+		})
+		take(500e6)
+		s.Wait4(pid, 0)
+		take(5e6)
+		print("%d %d", s.do1("rt_sigqueueinfo", 1, rt1, queued(0, 0)), s.do1("rt_sigqueueinfo", self, 65, queued(-1, 0)))
+		print("%d %d", s.do1("tgkill", self+1, self, 0), s.do1("tgkill", self, self, 0))
+	})
+	const want = `10: code -1 value 21
+35: code -1 value 11
+35: code -1 value 12
+35: code -1 value 13
+40: code -1 value 1
+40: code -1 value 2
+40: code -1 value 3
+11
+0
+0
+0
+11
+40: code -1 value 0
+40: code -1 value 1
+40: code -1 value 2
+11
+35: code -1 value 99
+11
+1 22
+3 0
+`
+	if got != want {
+		t.Errorf("%s want\n%s", got, want)
+	}
+}
+
+// What a signal tells: of a fault why and where, of kill() who, of tgkill() that it was that.
+func TestSiginfoCodes(t *testing.T) {
+	m, h := boot(t, kernel.Config{CPUs: 2, Seed: 1})
+	fn, ok := m.SymAddr("__send_signal_locked")
+	if !ok {
+		t.Fatal("no __send_signal_locked")
+	}
+	seen := map[[2]int32]bool{}
+	if _, err := m.Hook(fn, func(c *kernel.VCPU) {
+		if info := c.Arg(1); info > 1 {
+			var b [12]byte
+			m.Read(info, b[:])
+			seen[[2]int32{int32(c.Arg(0)), int32(binary.LittleEndian.Uint32(b[8:]))}] = true
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := h.Spawn(Program{Name: "prog", Main: func(s *Sys, _ []string) int {
+		fork := func(fn func(s *Sys)) {
+			pid, _ := s.Fork(func(s *Sys) int { fn(s); return 0 })
+			s.Wait4(pid, 0)
+		}
+		jump := func(s *Sys, to uint64) { // by a frame of rt_sigreturn: a handler there
+			s.do1("rt_sigaction", sigUSR1, words(to, 0x04000000, s.p.stub.restorer, 0), nil, 8)
+			s.Kill(s.Getpid(), sigUSR1)
+		}
+		fork(func(s *Sys) { jump(s, 0x10000) })          // nothing there
+		fork(func(s *Sys) { jump(s, s.p.stub.scratch) }) // memory, not to be executed
+		fork(func(s *Sys) {})
+		fork(func(s *Sys) { s.do1("tgkill", s.Getpid(), s.Getpid(), 9) })
+		return 0
+	}}, nil, kernel.Streams{})
+	if err == nil {
+		_, err = m.Wait(pid)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][2]int32{{sigSEGV, 1}, {sigSEGV, 2}, {sigUSR1, 0}, {9, -6}, {17, 1}, {17, 2}} {
+		if !seen[want] {
+			t.Errorf("no signal %d with code %d: %v", want[0], want[1], seen)
+		}
+	}
+}

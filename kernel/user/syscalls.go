@@ -70,7 +70,7 @@ var syscallTable = [...]Syscall{
 	{"rename", 82}, {"mkdir", 83}, {"rmdir", 84}, {"creat", 85}, {"link", 86}, {"unlink", 87}, {"symlink", 88},
 	{"readlink", 89}, {"chmod", 90}, {"fchmod", 91}, {"chown", 92}, {"umask", 95}, {"gettimeofday", 96}, {"getrlimit", 97}, {"getrusage", 98}, {"sysinfo", 99},
 	{"times", 100}, {"syslog", 103}, {"getuid", 102}, {"getgid", 104}, {"geteuid", 107}, {"getegid", 108}, {"setpgid", 109}, {"getppid", 110},
-	{"getpgrp", 111}, {"setsid", 112}, {"getpgid", 121}, {"getsid", 124}, {"rt_sigpending", 127}, {"rt_sigsuspend", 130}, {"sigaltstack", 131}, {"mknod", 133},
+	{"getpgrp", 111}, {"setsid", 112}, {"getpgid", 121}, {"getsid", 124}, {"rt_sigpending", 127}, {"rt_sigtimedwait", 128}, {"rt_sigqueueinfo", 129}, {"rt_sigsuspend", 130}, {"sigaltstack", 131}, {"mknod", 133},
 	{"statfs", 137}, {"fstatfs", 138}, {"getpriority", 140}, {"setpriority", 141}, {"sched_setparam", 142}, {"sched_getparam", 143},
 	{"sched_setscheduler", 144}, {"sched_getscheduler", 145}, {"sched_get_priority_max", 146}, {"sched_get_priority_min", 147},
 	{"sched_rr_get_interval", 148}, {"alarm", 37}, {"prctl", 157}, {"arch_prctl", 158}, {"setrlimit", 160}, {"chroot", 161}, {"sync", 162}, {"mount", 165},
@@ -79,7 +79,7 @@ var syscallTable = [...]Syscall{
 	{"clock_gettime", 228}, {"clock_getres", 229}, {"clock_nanosleep", 230}, {"exit_group", 231}, {"tgkill", 234},
 	{"openat", 257}, {"mkdirat", 258}, {"mknodat", 259}, {"fchownat", 260}, {"newfstatat", 262}, {"unlinkat", 263},
 	{"renameat", 264}, {"linkat", 265}, {"symlinkat", 266}, {"readlinkat", 267}, {"fchmodat", 268}, {"faccessat", 269}, {"pselect6", 270}, {"ppoll", 271},
-	{"set_robust_list", 273}, {"get_robust_list", 274}, {"utimensat", 280}, {"dup3", 292}, {"pipe2", 293}, {"prlimit64", 302}, {"syncfs", 306}, {"getcpu", 309}, {"finit_module", 313}, {"renameat2", 316}, {"getrandom", 318}, {"statx", 332},
+	{"set_robust_list", 273}, {"get_robust_list", 274}, {"utimensat", 280}, {"dup3", 292}, {"pipe2", 293}, {"rt_tgsigqueueinfo", 297}, {"prlimit64", 302}, {"syncfs", 306}, {"getcpu", 309}, {"finit_module", 313}, {"renameat2", 316}, {"getrandom", 318}, {"statx", 332},
 	{"rseq", 334}, {"clone3", 435}, {"close_range", 436}, {"openat2", 437}, {"faccessat2", 439},
 }
 

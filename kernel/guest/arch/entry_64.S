@@ -204,9 +204,7 @@ SYM_CODE_START(asm_\cfunc)
 	jmp	swapgs_restore_regs_and_return_to_usermode
 	.cfi_endproc
 SYM_CODE_END(asm_\cfunc)
-	.ifnc \cfunc, exc_nmi
 	NOKPROBE asm_\cfunc
-	.endif
 	.endm
 
 	/* In the order of arch/x86/include/asm/idtentry.h. */
@@ -224,7 +222,6 @@ SYM_CODE_END(asm_\cfunc)
 	idtentry exc_invalid_op
 	idtentry exc_int3
 	idtentry exc_page_fault 1
-	idtentry_paranoid exc_nmi
 	idtentry_paranoid exc_debug
 	idtentry_paranoid exc_double_fault 1
 	idtentry sysvec_apic_timer_interrupt
@@ -236,6 +233,132 @@ SYM_CODE_END(asm_\cfunc)
 	idtentry sysvec_kscope_kick
 	idtentry sysvec_error_interrupt
 	idtentry sysvec_spurious_apic_interrupt
+
+/*
+ * NMIs may nest: any iret unblocks them, and an exception within one (a page fault of a probe, a breakpoint) ends with an iret. The
+ * second NMI begins at the top of the same stack, where the first's frame is, so the first keeps its frame twice further down, and the
+ * second does not run: it makes the first's iret go to repeat_nmi, where the first runs once more (asm_exc_nmi of Linux's
+ * entry_64.S tells of each race). From the top of the stack:
+ *
+ *	ss rsp flags cs rip		by the CPU, spoiled by a nested NMI
+ *	rdx				saved, likewise
+ *	"NMI executing"			1 from here to just before the iret
+ *	"iret" ss rsp flags cs rip	what the iret takes: the outermost frame, or repeat_nmi
+ *	"outermost" ss … rip		what was interrupted; never changed
+ *	orig_ax … r15			with it, pt_regs
+ *
+ * An NMI in user mode goes over to the task's own stack: those that nest in it begin on the empty NMI stack (see exc_nmi).
+ */
+SYM_CODE_START(asm_exc_nmi)
+	CFI_IRET_FRAME
+	cld
+	pushq_cfi %rdx
+	.cfi_rel_offset %rdx, 0
+	testb	$3, 16(%rsp)			/* cs */
+	jz	.Lnmi_from_kernel
+	swapgs
+	movq	%rsp, %rdx
+	movq	PER_CPU_VAR(cpu_current_top_of_stack), %rsp
+	.cfi_def_cfa %rdx, 48
+	pushq	40(%rdx)
+	pushq	32(%rdx)
+	pushq	24(%rdx)
+	pushq	16(%rdx)
+	pushq	8(%rdx)
+	pushq	$-1
+	movq	(%rdx), %rdx
+	.cfi_endproc
+	CFI_IRET_FRAME 8
+	PUSH_REGS
+	movq	%rsp, %rdi
+	call	exc_nmi
+	jmp	swapgs_restore_regs_and_return_to_usermode
+	.cfi_endproc
+
+.Lnmi_from_kernel:
+	CFI_IRET_FRAME 8
+	.cfi_rel_offset %rdx, 0
+	/* While the first copies its frame a nested one must not change the copy; there it will see the other anyway. */
+	leaq	repeat_nmi(%rip), %rdx
+	cmpq	8(%rsp), %rdx
+	ja	1f
+	leaq	end_repeat_nmi(%rip), %rdx
+	cmpq	8(%rsp), %rdx
+	ja	.Lnested_nmi_out
+1:	cmpl	$1, -8(%rsp)			/* "NMI executing" */
+	je	.Lnested_nmi
+	/* It may be 0 still, or again, with the first on this stack. A SYSCALL's rsp is the user's: the first has DF set at its end. */
+	leaq	48(%rsp), %rdx
+	cmpq	%rdx, 32(%rsp)			/* the interrupted rsp */
+	ja	.Lfirst_nmi
+	subq	$4096, %rdx			/* EXCEPTION_STKSZ */
+	cmpq	%rdx, 32(%rsp)
+	jb	.Lfirst_nmi
+	testb	$4, 25(%rsp)			/* DF */
+	jz	.Lfirst_nmi
+.Lnested_nmi:
+	subq	$8, %rsp			/* below "NMI executing": the "iret" frame */
+	.cfi_adjust_cfa_offset 8
+	leaq	-80(%rsp), %rdx			/* where rsp is at repeat_nmi */
+	pushq_cfi $0x18				/* __KERNEL_DS */
+	pushq_cfi %rdx
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	pushq_cfi $0x10				/* __KERNEL_CS */
+	leaq	repeat_nmi(%rip), %rdx
+	pushq_cfi %rdx
+	addq	$48, %rsp
+	.cfi_adjust_cfa_offset -48
+.Lnested_nmi_out:
+	popq_cfi %rdx
+	iretq
+	.cfi_endproc
+
+.Lfirst_nmi:
+	CFI_IRET_FRAME 8
+	movq	(%rsp), %rdx
+	pushq_cfi $0				/* "NMI executing", when both copies are there */
+	subq	$40, %rsp
+	.cfi_adjust_cfa_offset 40
+	.rept 5
+	pushq_cfi 88(%rsp)			/* to "outermost" */
+	.endr
+	.cfi_endproc
+	.globl repeat_nmi, end_repeat_nmi
+repeat_nmi:
+	CFI_IRET_FRAME
+	movq	$1, 80(%rsp)
+	addq	$80, %rsp
+	.cfi_adjust_cfa_offset -80
+	.rept 5
+	pushq_cfi -48(%rsp)			/* "outermost" to "iret" */
+	.endr
+	subq	$40, %rsp
+	.cfi_adjust_cfa_offset 40
+end_repeat_nmi:
+	pushq_cfi $-1
+	PUSH_REGS
+	movl	$1, %ebx
+	movl	$MSR_GS_BASE, %ecx
+	rdmsr
+	testl	%edx, %edx
+	js	1f
+	swapgs
+	xorl	%ebx, %ebx
+1:	movq	%rsp, %rdi
+	call	exc_nmi
+	testl	%ebx, %ebx
+	jnz	2f
+	swapgs
+2:	POP_REGS
+	addq	$48, %rsp			/* orig_ax and "outermost": to "iret" */
+	.cfi_adjust_cfa_offset -48
+	std					/* from here on a nested NMI knows by it that this is the NMI stack's own rsp */
+	movq	$0, 40(%rsp)
+	iretq
+	.cfi_endproc
+SYM_CODE_END(asm_exc_nmi)
+	NOKPROBE asm_exc_nmi
 
 /* PREEMPT_DYNAMIC's call sites: in the voluntary mode they return at once. */
 SYM_FUNC_START(__SCT__preempt_schedule)

@@ -29,32 +29,48 @@ static noinline void kernelmode_fixup_or_oops(struct pt_regs *regs, unsigned lon
 	page_fault_oops(regs, error_code, address);
 }
 
-static void __bad_area_nosemaphore(struct pt_regs *regs, unsigned long error_code, unsigned long address, int signr)
+static noinline void __bad_area_nosemaphore(struct pt_regs *regs, unsigned long error_code, unsigned long address, int si_code)
 {
 	struct task_struct *tsk = current;
 
 	if (!user_mode(regs)) {
-		kernelmode_fixup_or_oops(regs, error_code, address, signr);
+		kernelmode_fixup_or_oops(regs, error_code, address, SIGSEGV);
 		return;
 	}
 	tsk->thread.cr2 = address;
 	tsk->thread.error_code = error_code;
 	tsk->thread.trap_nr = X86_TRAP_PF;
-	if (signr == SIGSEGV && tsk->sighand->action[SIGSEGV - 1].sa_handler == SIG_DFL)
+	if (tsk->sighand->action[SIGSEGV - 1].sa_handler == SIG_DFL)
 		pr_info("%s[%d]: segfault at %lx ip %016lx sp %016lx error %lx\n", tsk->comm, tsk->pid, address, regs->ip, regs->sp,
 			error_code);
-	force_sig(signr);
+	force_sig_fault(SIGSEGV, si_code, (void __user *)address);
 }
 
 static noinline void bad_area_nosemaphore(struct pt_regs *regs, unsigned long error_code, unsigned long address)
 {
-	__bad_area_nosemaphore(regs, error_code, address, SIGSEGV);
+	__bad_area_nosemaphore(regs, error_code, address, SEGV_MAPERR);
 }
 
-static noinline void bad_area(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+/* There is memory, but not for this. */
+static noinline void bad_area_access_error(struct pt_regs *regs, unsigned long error_code, unsigned long address)
 {
 	mmap_read_unlock(current->mm);
-	__bad_area_nosemaphore(regs, error_code, address, SIGSEGV);
+	__bad_area_nosemaphore(regs, error_code, address, SEGV_ACCERR);
+}
+
+/* Behind the end of a mapped file. */
+static noinline void do_sigbus(struct pt_regs *regs, unsigned long error_code, unsigned long address)
+{
+	struct task_struct *tsk = current;
+
+	if (!user_mode(regs)) {
+		kernelmode_fixup_or_oops(regs, error_code, address, SIGBUS);
+		return;
+	}
+	tsk->thread.cr2 = address;
+	tsk->thread.error_code = error_code;
+	tsk->thread.trap_nr = X86_TRAP_PF;
+	force_sig_fault(SIGBUS, BUS_ADRERR, (void __user *)address);
 }
 
 static inline int access_error(unsigned long error_code, struct vm_area_struct *vma)
@@ -102,7 +118,7 @@ static noinline void do_user_addr_fault(struct pt_regs *regs, unsigned long erro
 		return;
 	}
 	if (unlikely(access_error(error_code, vma))) {
-		bad_area(regs, error_code, address);
+		bad_area_access_error(regs, error_code, address);
 		return;
 	}
 	fault = handle_mm_fault(vma, address, flags, regs);
@@ -111,7 +127,10 @@ static noinline void do_user_addr_fault(struct pt_regs *regs, unsigned long erro
 		return;
 	if (fault & VM_FAULT_OOM && user_mode(regs))
 		do_group_exit(SIGKILL);
-	__bad_area_nosemaphore(regs, error_code, address, fault & VM_FAULT_SIGBUS ? SIGBUS : SIGSEGV);
+	if (fault & VM_FAULT_SIGBUS)
+		do_sigbus(regs, error_code, address);
+	else
+		bad_area_nosemaphore(regs, error_code, address);
 }
 NOKPROBE_SYMBOL(do_user_addr_fault);
 

@@ -21,10 +21,6 @@ struct sigcontext_64 {
 };
 struct sigaltstack { void __user *ss_sp; int ss_flags; size_t ss_size; };
 struct ucontext { unsigned long uc_flags; struct ucontext *uc_link; struct sigaltstack uc_stack; struct sigcontext_64 uc_mcontext; u64 uc_sigmask; };
-struct siginfo {
-	int si_signo, si_errno, si_code, pad;
-	union { struct { int si_pid, si_uid, si_status, pad2; long si_utime, si_stime; }; void *si_addr; u64 fill[14]; };
-};
 struct rt_sigframe { void *pretcode; struct ucontext uc; struct siginfo info; };
 _Static_assert(sizeof(struct siginfo) == 128, "siginfo");
 
@@ -57,24 +53,27 @@ static void fill_sigcontext(struct sigcontext_64 *sc, struct pt_regs *regs, unsi
 	};
 }
 
-static noinline void copy_siginfo_to_external(struct siginfo *to, const struct kernel_siginfo *from)
+/* siginfo_layout(): which words a receiver may read. */
+noinline void copy_siginfo_to_external(struct siginfo *to, const struct kernel_siginfo *from)
 {
 	memset(to, 0, sizeof(*to));
 	to->si_signo = from->si_signo;
 	to->si_errno = from->si_errno;
 	to->si_code = from->si_code;
-	if (from->si_signo == SIGSEGV || from->si_signo == SIGBUS || from->si_signo == SIGILL || from->si_signo == SIGFPE ||
-	    from->si_signo == SIGTRAP) {
-		if (from->si_code > 0) {
-			to->si_addr = (void *)current->thread.cr2;
-			return;
-		}
+	if (from->si_code > 0 && from->si_code < SI_KERNEL && (from->si_signo == SIGSEGV || from->si_signo == SIGBUS ||
+	    from->si_signo == SIGILL || from->si_signo == SIGFPE || from->si_signo == SIGTRAP)) {
+		to->si_addr = from->si_addr;
+		return;
 	}
 	to->si_pid = from->si_pid;
 	to->si_uid = from->si_uid;
-	to->si_status = from->si_status;
-	to->si_utime = from->si_utime;
-	to->si_stime = from->si_stime;
+	if (from->si_signo == SIGCHLD && from->si_code > 0) {
+		to->si_status = from->si_status;
+		to->si_utime = from->si_utime;
+		to->si_stime = from->si_stime;
+	} else if (from->si_code < 0) {
+		to->si_value = from->si_value;
+	}
 }
 
 static noinline int __setup_rt_frame(struct ksignal *ksig, struct pt_regs *regs)

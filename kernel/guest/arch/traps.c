@@ -111,7 +111,8 @@ void __init sort_main_extable(void)
 	}
 }
 
-static void do_trap(int trapnr, int signr, const char *str, struct pt_regs *regs, long error_code)
+/* code 0: the signal tells nothing but that the kernel has sent it. */
+static void do_trap(int trapnr, int signr, const char *str, struct pt_regs *regs, long error_code, int code, void __user *addr)
 {
 	struct task_struct *tsk = current;
 
@@ -125,23 +126,27 @@ static void do_trap(int trapnr, int signr, const char *str, struct pt_regs *regs
 	}
 	tsk->thread.error_code = error_code;
 	tsk->thread.trap_nr = trapnr;
-	force_sig(signr);
+	if (code)
+		force_sig_fault(signr, code, addr);
+	else
+		force_sig(signr);
 }
 
-static void do_error_trap(struct pt_regs *regs, long error_code, const char *str, unsigned long trapnr, int signr)
+static void do_error_trap(struct pt_regs *regs, long error_code, const char *str, unsigned long trapnr, int signr, int code,
+			  void __user *addr)
 {
 	if (regs->flags & X86_EFLAGS_IF)
 		local_irq_enable();
-	do_trap(trapnr, signr, str, regs, error_code);
+	do_trap(trapnr, signr, str, regs, error_code, code, addr);
 	local_irq_disable();
 }
 
-#define DEFINE_IDTENTRY(name, nr, sig, text) \
+#define DEFINE_IDTENTRY(name, nr, sig, code, text) \
 	void name(struct pt_regs *regs); \
 	void noinstr name(struct pt_regs *regs) \
 	{ \
 		irqentry_state_t state = irqentry_enter(regs); \
-		do_error_trap(regs, 0, text, nr, sig); \
+		do_error_trap(regs, 0, text, nr, sig, code, (void __user *)regs->ip); \
 		irqentry_exit(regs, state); \
 	}
 #define DEFINE_IDTENTRY_ERRORCODE(name, nr, sig, text) \
@@ -149,17 +154,17 @@ static void do_error_trap(struct pt_regs *regs, long error_code, const char *str
 	void noinstr name(struct pt_regs *regs, unsigned long error_code) \
 	{ \
 		irqentry_state_t state = irqentry_enter(regs); \
-		do_error_trap(regs, error_code, text, nr, sig); \
+		do_error_trap(regs, error_code, text, nr, sig, 0, NULL); \
 		irqentry_exit(regs, state); \
 	}
 
-DEFINE_IDTENTRY(exc_divide_error, X86_TRAP_DE, SIGFPE, "divide error")
-DEFINE_IDTENTRY(exc_overflow, X86_TRAP_OF, SIGSEGV, "overflow")
-DEFINE_IDTENTRY(exc_bounds, X86_TRAP_BR, SIGSEGV, "bounds")
-DEFINE_IDTENTRY(exc_invalid_op, X86_TRAP_UD, SIGILL, "invalid opcode")
-DEFINE_IDTENTRY(exc_device_not_available, X86_TRAP_NM, SIGFPE, "unexpected #NM exception")
-DEFINE_IDTENTRY(exc_coprocessor_error, X86_TRAP_MF, SIGFPE, "fpu exception")
-DEFINE_IDTENTRY(exc_simd_coprocessor_error, X86_TRAP_XF, SIGFPE, "simd exception")
+DEFINE_IDTENTRY(exc_divide_error, X86_TRAP_DE, SIGFPE, FPE_INTDIV, "divide error")
+DEFINE_IDTENTRY(exc_overflow, X86_TRAP_OF, SIGSEGV, 0, "overflow")
+DEFINE_IDTENTRY(exc_bounds, X86_TRAP_BR, SIGSEGV, 0, "bounds")
+DEFINE_IDTENTRY(exc_invalid_op, X86_TRAP_UD, SIGILL, ILL_ILLOPN, "invalid opcode")
+DEFINE_IDTENTRY(exc_device_not_available, X86_TRAP_NM, SIGFPE, 0, "unexpected #NM exception")
+DEFINE_IDTENTRY(exc_coprocessor_error, X86_TRAP_MF, SIGFPE, 0, "fpu exception")
+DEFINE_IDTENTRY(exc_simd_coprocessor_error, X86_TRAP_XF, SIGFPE, 0, "simd exception")
 DEFINE_IDTENTRY_ERRORCODE(exc_invalid_tss, X86_TRAP_TS, SIGSEGV, "invalid TSS")
 DEFINE_IDTENTRY_ERRORCODE(exc_segment_not_present, X86_TRAP_NP, SIGBUS, "segment not present")
 DEFINE_IDTENTRY_ERRORCODE(exc_stack_segment, X86_TRAP_SS, SIGBUS, "stack segment")
@@ -191,7 +196,7 @@ void noinstr exc_int3(struct pt_regs *regs)
 {
 	irqentry_state_t state = irqentry_enter(regs);
 
-	do_error_trap(regs, 0, "int3", 3, SIGTRAP);
+	do_error_trap(regs, 0, "int3", 3, SIGTRAP, 0, NULL);	/* SI_KERNEL, as Linux has it */
 	irqentry_exit(regs, state);
 }
 
@@ -200,18 +205,42 @@ void noinstr exc_debug(struct pt_regs *regs)
 {
 	regs->flags &= ~X86_EFLAGS_TF;
 	if (user_mode(regs))
-		force_sig(SIGTRAP);
+		force_sig_fault(SIGTRAP, TRAP_TRACE, (void __user *)regs->ip);
 }
 
 DEFINE_PER_CPU(unsigned int, nmi_count);
-void exc_nmi(struct pt_regs *regs);
-void noinstr exc_nmi(struct pt_regs *regs)
+/*
+ * NMIs that came in user mode are on the task's stack, so that those that nest in them find the NMI stack empty and come as far as
+ * here: they leave a note, and the first runs once more.
+ */
+enum nmi_states { NMI_NOT_RUNNING, NMI_EXECUTING, NMI_LATCHED };
+static DEFINE_PER_CPU(enum nmi_states, nmi_state);
+static DEFINE_PER_CPU(unsigned long, nmi_cr2);
+
+static __always_inline void default_do_nmi(struct pt_regs *regs)
 {
 	__preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
 	this_cpu_inc(nmi_count);
 	if (kscope_hazard(2, (u64)regs))	/* 2 = NMI taken */
 		pr_emerg("Uhhuh. NMI received for unknown reason on CPU %d.\n", smp_processor_id());
 	__preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+}
+
+void exc_nmi(struct pt_regs *regs);
+void noinstr exc_nmi(struct pt_regs *regs)
+{
+	if (this_cpu_read(nmi_state) != NMI_NOT_RUNNING) {
+		this_cpu_write(nmi_state, NMI_LATCHED);
+		return;
+	}
+	do {
+		this_cpu_write(nmi_state, NMI_EXECUTING);
+		this_cpu_write(nmi_cr2, read_cr2());	/* a fault in here must not change what an interrupted one is about to read */
+		default_do_nmi(regs);
+		if (unlikely(this_cpu_read(nmi_cr2) != read_cr2()))
+			write_cr2(this_cpu_read(nmi_cr2));
+		this_cpu_dec(nmi_state);
+	} while (this_cpu_read(nmi_state) != NMI_NOT_RUNNING);
 }
 
 void exc_double_fault(struct pt_regs *regs, unsigned long error_code);

@@ -40,3 +40,4 @@ static __always_inline u64 rdtsc(void) { u32 lo, hi; asm volatile("rdtsc" : "=a"
 #define time_after(a, b)	((long)((b) - (a)) < 0)
 #define time_after_eq(a, b)	((long)((a) - (b)) >= 0)
 #define time_before(a, b)	time_after(b, a)
+#define time_before_eq(a, b)	time_after_eq(b, a)

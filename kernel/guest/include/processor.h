@@ -31,6 +31,7 @@
 static __always_inline void cpu_relax(void) { asm volatile("pause" ::: "memory"); }
 static __always_inline void wrmsrl(u32 msr, u64 v) { asm volatile("wrmsr" :: "c"(msr), "a"((u32)v), "d"((u32)(v >> 32)) : "memory"); }
 static __always_inline u64 rdmsrl(u32 msr) { u32 lo, hi; asm volatile("rdmsr" : "=a"(lo), "=d"(hi) : "c"(msr)); return (u64)hi << 32 | lo; }
+static __always_inline void write_cr2(unsigned long v) { asm volatile("mov %0,%%cr2" :: "r"(v)); }
 static __always_inline unsigned long read_cr2(void) { unsigned long v; asm volatile("mov %%cr2,%0" : "=r"(v)); return v; }
 static __always_inline unsigned long __read_cr3(void) { unsigned long v; asm volatile("mov %%cr3,%0" : "=r"(v)); return v; }
 static __always_inline void write_cr3(unsigned long v) { asm volatile("mov %0,%%cr3" :: "r"(v) : "memory"); }

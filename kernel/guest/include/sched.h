@@ -67,7 +67,25 @@ struct fs_struct;
 
 typedef struct { unsigned long sig[1]; } sigset_t;
 /* What a signal tells about its sender (siginfo_t's first words). */
-struct kernel_siginfo { int si_signo, si_errno, si_code; pid_t si_pid; uid_t si_uid; int si_status; long si_utime, si_stime; };
+struct kernel_siginfo {
+	int si_signo, si_errno, si_code;
+	pid_t si_pid;
+	uid_t si_uid;
+	int si_status;
+	long si_utime, si_stime;
+	void *si_addr;				/* of a fault */
+	unsigned long si_value;			/* of sigqueue() */
+};
+#define SI_QUEUE (-1)
+#define SI_TKILL (-6)
+#define ILL_ILLOPN 2
+#define FPE_INTDIV 1
+#define SEGV_MAPERR 1
+#define SEGV_ACCERR 2
+#define BUS_ADRALN 1
+#define BUS_ADRERR 2
+#define TRAP_BRKPT 1
+#define TRAP_TRACE 2
 #define SI_USER 0
 #define SI_KERNEL 0x80
 #define CLD_EXITED 1
@@ -81,6 +99,7 @@ struct sigqueue { struct list_head list; struct kernel_siginfo info; };
 struct sigpending { struct list_head list; sigset_t signal; };
 struct k_sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; sigset_t sa_mask; };
 #define _NSIG 64
+#define SIGRTMIN 32
 #define SIG_DFL ((void *)0)
 #define SIG_IGN ((void *)1)
 #define SIGHUP 1
@@ -112,6 +131,7 @@ struct k_sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer
 #define RLIMIT_DATA 2
 #define RLIMIT_STACK 3
 #define RLIMIT_NOFILE 7
+#define RLIMIT_SIGPENDING 11
 #define RLIM_NLIMITS 16
 #define RLIM_INFINITY (~0UL)
 #define rlimit(l) READ_ONCE(current->signal->rlim[l].rlim_cur)
@@ -198,9 +218,8 @@ struct task_struct {
 	struct rcu_head *task_works;		/* kernel/task_work.c */
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
-	sigset_t blocked;
+	sigset_t blocked, real_blocked;		/* real_blocked: what sigtimedwait() has unblocked for a while */
 	struct sigpending pending;
-	struct kernel_siginfo last_siginfo;	/* of the signal taken last */
 	sigset_t saved_sigmask;			/* to be blocked again when a signal has been looked for (sigsuspend, ppoll) */
 	bool restore_sigmask;
 	unsigned long sas_ss_sp, sas_ss_size;	/* sigaltstack() */
@@ -367,6 +386,7 @@ bool do_notify_parent(struct task_struct *tsk, int sig);
 void ignore_signals(struct task_struct *t);
 void flush_signal_handlers(struct task_struct *t, int force_default);
 void force_sig(int sig);
+int force_sig_fault(int sig, int code, void __user *addr);
 void recalc_sigpending(void);
 void exit_task_stack_account(struct task_struct *tsk);
 void exit_signals(struct task_struct *tsk);

@@ -11,6 +11,20 @@ struct ksignal { struct k_sigaction ka; struct kernel_siginfo info; int sig; };
 #define SA_NODEFER	0x40000000UL
 #define SA_RESETHAND	0x80000000UL
 #define TIF_RESTORE_SIGMASK 20
+#define UNBLOCKABLE	(sigmask(SIGKILL) | sigmask(SIGSTOP))
+/* As user programs see it: 128 bytes, what is told depends on the signal and its code (uapi/asm-generic/siginfo.h). */
+struct siginfo {
+	int si_signo, si_errno, si_code, pad;
+	union {
+		struct { int si_pid, si_uid; union { struct { int si_status, pad2; long si_utime, si_stime; }; unsigned long si_value; }; };
+		void *si_addr;
+		u64 fill[14];
+	};
+};
+void copy_siginfo_to_external(struct siginfo *to, const struct kernel_siginfo *from);
+bool sig_ignored(struct task_struct *t, int sig);
+void flush_sigqueue_mask(unsigned long mask, struct sigpending *s);
+int dequeue_signal(struct task_struct *tsk, unsigned long blocked, struct kernel_siginfo *info);
 bool get_signal(struct ksignal *ksig);
 void signal_setup_done(int failed, struct ksignal *ksig);
 void set_current_blocked(sigset_t *newset);

@@ -440,6 +440,7 @@ static void init_task_fields(struct task_struct *p, struct kernel_clone_args *ar
 	INIT_LIST_HEAD(&p->pending.list);
 	p->rss_delta[MM_FILEPAGES] = p->rss_delta[MM_ANONPAGES] = 0;
 	p->restore_sigmask = false;
+	p->real_blocked.sig[0] = 0;
 	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)	/* a thread has no alternate signal stack yet */
 		p->sas_ss_sp = p->sas_ss_size = 0;
 	p->utime = p->stime = 0;

@@ -20,7 +20,7 @@ static bool kscoped_kicked;
 static struct kscope_req kscope_req;
 #define KSCOPE_FILES 64
 static struct file *kscope_files[KSCOPE_FILES];	/* the host's handles: index + 1 */
-int kill_pid_info(int sig, pid_t pid);
+int kill_pid_from_kernel(int sig, pid_t pid);
 int ksys_setsid(void);
 
 /* In the interrupt of vector 0xf2. */
@@ -255,7 +255,7 @@ static long kscoped_handle(struct kscope_req *r)
 	case KSCOPE_OP_EXEC:
 		return call_usermodehelper_exec(r);
 	case KSCOPE_OP_KILL:
-		return kill_pid_info(r->flags, (pid_t)r->arg);
+		return kill_pid_from_kernel(r->flags, (pid_t)r->arg);
 	case KSCOPE_OP_HOT:
 		return req_hot(r);
 	case KSCOPE_OP_POKE:

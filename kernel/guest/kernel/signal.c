@@ -1,11 +1,13 @@
 /*
- * Signals (kernel/signal.c): pending sets, default actions, stopping and continuing; handlers run by the frame that
- * arch/signal.c makes. No queueing of several signals of one number (real-time signals).
+ * Signals (kernel/signal.c): sending, taking, stopping and continuing; the system calls are in signal_sys.c, the frame of a handler in
+ * arch/signal.c.
+ *
+ * A signal pends in its thread's set or in that of the process; each set is a mask and a queue of what the senders told. Of the
+ * signals below SIGRTMIN one pends at a time; those from there on queue, in order, and RLIMIT_SIGPENDING bounds how many. siglock
+ * protects sets, actions and the flags of the process.
  */
 #include "entry.h"
 #include "signal.h"
-#include "syscalls.h"
-#include "uaccess.h"
 #include "mm.h"
 #include "cred.h"
 #include "tracepoint.h"
@@ -15,9 +17,12 @@ long nsec_to_clock_t(u64 n);
 
 #define SIG_KERNEL_IGNORE_MASK	(sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
 #define SIG_KERNEL_STOP_MASK	(sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
-#define UNBLOCKABLE		(sigmask(SIGKILL) | sigmask(SIGSTOP))
+#define SYNCHRONOUS_MASK	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE))
 
-static bool sig_ignored(struct task_struct *t, int sig)
+static struct kmem_cache *sigqueue_cachep;
+static atomic_t sigpending_count;		/* records in use, of the one user there is */
+
+bool sig_ignored(struct task_struct *t, int sig)
 {
 	void *handler = t->sighand->action[sig - 1].sa_handler;
 
@@ -25,14 +30,16 @@ static bool sig_ignored(struct task_struct *t, int sig)
 		return true;
 	if (t->flags & PF_KTHREAD && handler == SIG_DFL)
 		return true;
-	if (t->blocked.sig[0] & sigmask(sig))
+	if ((t->blocked.sig[0] | t->real_blocked.sig[0]) & sigmask(sig))
 		return false;
 	return handler == SIG_IGN || (handler == SIG_DFL && (sigmask(sig) & SIG_KERNEL_IGNORE_MASK));
 }
 
+/* A thread of a process that stops has work even when no signal is left. */
 static bool recalc_sigpending_tsk(struct task_struct *t)
 {
-	if ((t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0]) & ~t->blocked.sig[0]) {
+	if ((t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0]) & ~t->blocked.sig[0] ||
+	    t->signal->flags & (SIGNAL_STOP_STOPPED | SIGNAL_CLD_CONTINUED)) {
 		set_tsk_thread_flag(t, TIF_SIGPENDING);
 		return true;
 	}
@@ -55,47 +62,76 @@ static void signal_wake_up_state(struct task_struct *t, unsigned int state)
 	}
 }
 
-/* A thread that is on its way out takes no more signals: another of its group that can, or NULL. */
-static struct task_struct *another_thread(struct task_struct *p)
-{
-	struct task_struct *t;
+/* Every thread of p's process, p first. */
+#define for_each_other_thread(p, t) list_for_each_entry(t, &(p)->thread_group, thread_group)
 
-	if (!(p->group_leader->flags & PF_EXITING))
-		return p->group_leader;
-	list_for_each_entry(t, &p->group_leader->thread_group, thread_group) {
-		if (!(t->flags & PF_EXITING))
-			return t;
-	}
-	return NULL;
+static void kill_thread(struct task_struct *t)
+{
+	t->pending.signal.sig[0] |= sigmask(SIGKILL);
+	signal_wake_up_state(t, TASK_WAKEKILL);
 }
 
-static noinline void complete_signal(int sig, struct task_struct *p, bool group)
+void zap_other_threads(struct task_struct *p)
 {
 	struct task_struct *t;
 
-	if (p->flags & PF_EXITING) {
-		p = another_thread(p);
-		if (!p)
+	for_each_other_thread(p, t) {
+		if (t != p && !t->exit_state)
+			kill_thread(t);
+	}
+}
+
+/* A thread that would take the signal now. */
+static bool wants_signal(int sig, struct task_struct *p)
+{
+	return !(p->blocked.sig[0] & sigmask(sig)) && !(p->flags & PF_EXITING) && !p->exit_state;
+}
+
+/* The signal pends: who is to wake up for it? A fatal one ends all threads at once. */
+static noinline void complete_signal(int sig, struct task_struct *p, bool group)
+{
+	struct task_struct *t = p, *other;
+
+	if (!wants_signal(sig, p)) {
+		if (!group || thread_group_empty(p))
+			return;			/* it waits until p unblocks it; or p is gone */
+		for_each_other_thread(p, other) {
+			if (wants_signal(sig, other)) {
+				t = other;
+				break;
+			}
+		}
+		if (t == p)
 			return;
 	}
 	if (sig == SIGKILL || (p->sighand->action[sig - 1].sa_handler == SIG_DFL && !(p->signal->flags & SIGNAL_GROUP_EXIT) &&
-			       !(sigmask(sig) & SIG_KERNEL_STOP_MASK) && !(p->blocked.sig[0] & sigmask(sig)))) {
+			       !(t->real_blocked.sig[0] & sigmask(sig)) && !(sigmask(sig) & (SIG_KERNEL_STOP_MASK | SIG_KERNEL_IGNORE_MASK)))) {
 		p->signal->flags |= SIGNAL_GROUP_EXIT;
 		p->signal->group_exit_code = sig;
-		t = p->group_leader;
-		t->pending.signal.sig[0] |= sigmask(SIGKILL);
-		signal_wake_up_state(t, TASK_WAKEKILL);
-		list_for_each_entry(t, &p->group_leader->thread_group, thread_group) {
-			t->pending.signal.sig[0] |= sigmask(SIGKILL);
-			signal_wake_up_state(t, TASK_WAKEKILL);
-		}
+		kill_thread(t);
+		zap_other_threads(t);
 		return;
 	}
-	if (!(p->blocked.sig[0] & sigmask(sig)))
-		signal_wake_up_state(p, 0);
+	signal_wake_up_state(t, 0);
 }
 
-static struct kmem_cache *sigqueue_cachep;
+static void __sigqueue_free(struct sigqueue *q)
+{
+	atomic_dec(&sigpending_count);
+	kmem_cache_free(sigqueue_cachep, q);
+}
+
+/* NULL: no memory, or one more than RLIMIT_SIGPENDING; override: what the kernel sends, and the classic signals, may exceed it. */
+static noinline struct sigqueue *__sigqueue_alloc(struct task_struct *t, bool override)
+{
+	struct sigqueue *q = NULL;
+
+	if (override || atomic_read(&sigpending_count) < (int)min(READ_ONCE(t->signal->rlim[RLIMIT_SIGPENDING].rlim_cur), 1UL << 30))
+		q = kmem_cache_alloc(sigqueue_cachep, GFP_ATOMIC);
+	if (q)
+		atomic_inc(&sigpending_count);
+	return q;
+}
 
 /* Signals that nobody will take any more. */
 void flush_sigqueue(struct sigpending *queue)
@@ -105,7 +141,7 @@ void flush_sigqueue(struct sigpending *queue)
 	queue->signal.sig[0] = 0;
 	list_for_each_entry_safe(q, n, &queue->list, list) {
 		list_del(&q->list);
-		kmem_cache_free(sigqueue_cachep, q);
+		__sigqueue_free(q);
 	}
 }
 
@@ -114,83 +150,115 @@ void __init signals_init(void)
 	sigqueue_cachep = KMEM_CACHE(sigqueue, SLAB_PANIC | SLAB_ACCOUNT);
 }
 
-/* Without memory the signal still comes, only without its story. */
-static void queue_siginfo(int sig, struct kernel_siginfo *info, struct sigpending *pending)
-{
-	struct sigqueue *q = kmem_cache_alloc(sigqueue_cachep, GFP_ATOMIC);
-
-	if (!q)
-		return;
-	if (info == SEND_SIG_NOINFO)
-		q->info = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_USER, .si_pid = task_tgid_vnr(current) };
-	else if (info == SEND_SIG_PRIV)
-		q->info = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_KERNEL };
-	else
-		q->info = *info;
-	list_add_tail(&q->list, &pending->list);
-}
-
-static void flush_sigqueue_mask(unsigned long mask, struct sigpending *s)
+void flush_sigqueue_mask(unsigned long mask, struct sigpending *s)
 {
 	struct sigqueue *q, *n;
 
+	if (!(s->signal.sig[0] & mask))
+		return;
 	s->signal.sig[0] &= ~mask;
 	list_for_each_entry_safe(q, n, &s->list, list) {
 		if (sigmask(q->info.si_signo) & mask) {
 			list_del(&q->list);
-			kmem_cache_free(sigqueue_cachep, q);
+			__sigqueue_free(q);
 		}
 	}
 }
 
-/* siglock held. A stop takes back a pending SIGCONT and the other way round; SIGCONT wakes a stopped task even if ignored. */
-static void prepare_signal(int sig, struct task_struct *p)
+static void flush_process_mask(struct task_struct *p, unsigned long mask)
+{
+	struct task_struct *t;
+
+	flush_sigqueue_mask(mask, &p->signal->shared_pending);
+	flush_sigqueue_mask(mask, &p->pending);
+	for_each_other_thread(p, t)
+		flush_sigqueue_mask(mask, &t->pending);
+}
+
+/*
+ * siglock held. A stop takes back a pending SIGCONT and the other way round; SIGCONT continues a stopped process even if ignored.
+ * False: the signal has no other effect.
+ */
+static bool prepare_signal(int sig, struct task_struct *p)
 {
 	struct signal_struct *signal = p->signal;
+	struct task_struct *t;
 
 	if (signal->flags & SIGNAL_GROUP_EXIT)
-		return;
+		return sig == SIGKILL;
 	if (sigmask(sig) & SIG_KERNEL_STOP_MASK) {
-		flush_sigqueue_mask(sigmask(SIGCONT), &signal->shared_pending);
-		flush_sigqueue_mask(sigmask(SIGCONT), &p->pending);
+		flush_process_mask(p, sigmask(SIGCONT));
 	} else if (sig == SIGCONT) {
-		flush_sigqueue_mask(SIG_KERNEL_STOP_MASK, &signal->shared_pending);
-		flush_sigqueue_mask(SIG_KERNEL_STOP_MASK, &p->pending);
+		flush_process_mask(p, SIG_KERNEL_STOP_MASK);
 		if (signal->flags & SIGNAL_STOP_STOPPED) {
 			signal->flags = (signal->flags & ~SIGNAL_STOP_STOPPED) | SIGNAL_STOP_CONTINUED | SIGNAL_CLD_CONTINUED;
 			signal->group_exit_code = 0;
 			wake_up_state(p, __TASK_STOPPED);
+			for_each_other_thread(p, t)
+				wake_up_state(t, __TASK_STOPPED);
 		}
 	}
+	return !sig_ignored(p, sig);
 }
 
-enum { TRACE_SIGNAL_DELIVERED, TRACE_SIGNAL_IGNORED, TRACE_SIGNAL_ALREADY_PENDING };
+enum { TRACE_SIGNAL_DELIVERED, TRACE_SIGNAL_IGNORED, TRACE_SIGNAL_ALREADY_PENDING, TRACE_SIGNAL_OVERFLOW_FAIL, TRACE_SIGNAL_LOSE_INFO };
+
+static bool si_special(struct kernel_siginfo *info)
+{
+	return info == SEND_SIG_NOINFO || info == SEND_SIG_PRIV;
+}
+
+static void fill_siginfo(struct sigqueue *q, int sig, struct kernel_siginfo *info)
+{
+	if (info == SEND_SIG_NOINFO)
+		q->info = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_USER, .si_pid = task_tgid_vnr(current),
+			.si_uid = from_kuid_munged(current_user_ns(), current_uid()) };
+	else if (info == SEND_SIG_PRIV)
+		q->info = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_KERNEL };
+	else
+		q->info = *info;
+}
 
 /* siglock held. */
-static noinline int __send_signal_locked(int sig, struct kernel_siginfo *info, struct task_struct *t, bool group)
+static noinline int __send_signal_locked(int sig, struct kernel_siginfo *info, struct task_struct *t, bool group, bool force)
 {
 	struct sigpending *pending = group ? &t->signal->shared_pending : &t->pending;
+	int result = TRACE_SIGNAL_IGNORED, ret = 0;
+	struct sigqueue *q;
 
-	int result = TRACE_SIGNAL_IGNORED;
-
-	prepare_signal(sig, t);
-	if (sig_ignored(t, sig))
+	if (!prepare_signal(sig, t) && !force)
 		goto ret;
 	result = TRACE_SIGNAL_ALREADY_PENDING;
-	if (pending->signal.sig[0] & sigmask(sig))
+	if (sig < SIGRTMIN && pending->signal.sig[0] & sigmask(sig))
 		goto ret;
 	result = TRACE_SIGNAL_DELIVERED;
-	if (sig != SIGKILL)
-		queue_siginfo(sig, info, pending);
+	if (sig != SIGKILL && !(t->flags & PF_KTHREAD)) {
+		q = __sigqueue_alloc(t, sig < SIGRTMIN ? si_special(info) || info->si_code >= 0 : false);
+		if (q) {
+			fill_siginfo(q, sig, info);
+			list_add_tail(&q->list, &pending->list);
+		} else if (!si_special(info) && sig >= SIGRTMIN && info->si_code != SI_USER) {
+			result = TRACE_SIGNAL_OVERFLOW_FAIL;	/* sigqueue()'s caller is told */
+			ret = -EAGAIN;
+			goto ret;
+		} else {
+			result = TRACE_SIGNAL_LOSE_INFO;	/* it comes, without its story */
+		}
+	}
 	pending->signal.sig[0] |= sigmask(sig);
 	complete_signal(sig, t, group);
 ret:
 	trace_signal_generate(sig, info, t, group, result);
-	return 0;
+	return ret;
 }
 
-/* NULL: the task has been released. */
-noinline struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, unsigned long *flags)
+/* siglock held. The kernel's own, but for what it sends on behalf of a user, reach init too. */
+noinline int send_signal_locked(int sig, struct kernel_siginfo *info, struct task_struct *t, bool group)
+{
+	return __send_signal_locked(sig, info, t, group, false);
+}
+
+static __always_inline struct sighand_struct *lock_sighand(struct task_struct *tsk, unsigned long *flags)
 {
 	struct sighand_struct *sighand;
 
@@ -208,16 +276,22 @@ noinline struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, uns
 	return sighand;
 }
 
+/* NULL: the task has been released. */
+noinline struct sighand_struct *__lock_task_sighand(struct task_struct *tsk, unsigned long *flags)
+{
+	return lock_sighand(tsk, flags);
+}
+
 int do_send_sig_info(int sig, struct kernel_siginfo *info, struct task_struct *p, bool group)
 {
 	struct sighand_struct *sighand;
 	unsigned long flags;
 	int ret;
 
-	sighand = __lock_task_sighand(p, &flags);
+	sighand = lock_sighand(p, &flags);
 	if (!sighand)
 		return -ESRCH;
-	ret = __send_signal_locked(sig, info, p, group);
+	ret = send_signal_locked(sig, info, p, group);
 	spin_unlock_irqrestore(&sighand->siglock, flags);
 	return ret;
 }
@@ -227,33 +301,38 @@ int send_sig(int sig, struct task_struct *p, int priv)
 	return do_send_sig_info(sig, priv ? SEND_SIG_PRIV : SEND_SIG_NOINFO, p, false);
 }
 
-void force_sig(int sig)
+/* For a fault of current itself: it cannot go on before the signal is taken, so neither a mask nor SIG_IGN helps. */
+static noinline void force_sig_info_to_task(struct kernel_siginfo *info, struct task_struct *t)
 {
-	struct task_struct *t = current;
+	int sig = info->si_signo;
+	struct k_sigaction *action = &t->sighand->action[sig - 1];
 	unsigned long flags;
 
 	spin_lock_irqsave(&t->sighand->siglock, flags);
-	if (t->blocked.sig[0] & sigmask(sig) || t->sighand->action[sig - 1].sa_handler == SIG_IGN) {
-		t->sighand->action[sig - 1].sa_handler = SIG_DFL;
+	if (t->blocked.sig[0] & sigmask(sig) || action->sa_handler == SIG_IGN) {
+		action->sa_handler = SIG_DFL;
 		t->blocked.sig[0] &= ~sigmask(sig);
 		recalc_sigpending();
 	}
-	if (t->sighand->action[sig - 1].sa_handler == SIG_DFL)
+	if (action->sa_handler == SIG_DFL)
 		t->signal->flags &= ~SIGNAL_UNKILLABLE;
-	__send_signal_locked(sig, SEND_SIG_PRIV, t, false);
+	send_signal_locked(sig, info, t, false);
 	spin_unlock_irqrestore(&t->sighand->siglock, flags);
 }
 
-void zap_other_threads(struct task_struct *p)
+void force_sig(int sig)
 {
-	struct task_struct *t;
+	struct kernel_siginfo info = { .si_signo = sig, .si_code = SI_KERNEL };
 
-	list_for_each_entry(t, &p->thread_group, thread_group) {
-		if (t == p || t->exit_state)
-			continue;
-		t->pending.signal.sig[0] |= sigmask(SIGKILL);
-		signal_wake_up_state(t, TASK_WAKEKILL);
-	}
+	force_sig_info_to_task(&info, current);
+}
+
+int force_sig_fault(int sig, int code, void __user *addr)
+{
+	struct kernel_siginfo info = { .si_signo = sig, .si_code = code, .si_addr = addr };
+
+	force_sig_info_to_task(&info, current);
+	return 0;
 }
 
 void ignore_signals(struct task_struct *t)
@@ -263,7 +342,7 @@ void ignore_signals(struct task_struct *t)
 	for (i = 0; i < _NSIG; i++)
 		t->sighand->action[i].sa_handler = SIG_IGN;
 	t->sighand->changed = ~0UL;
-	t->pending.signal.sig[0] = 0;
+	flush_sigqueue(&t->pending);
 }
 
 /* exec: caught signals go back to the default, ignored ones stay so. */
@@ -284,10 +363,25 @@ void flush_signal_handlers(struct task_struct *t, int force_default)
 	}
 }
 
+/* From here on the thread takes no signals: those of the process that it was to take are for another. */
 void exit_signals(struct task_struct *tsk)
 {
+	struct task_struct *t;
+	unsigned long mask;
+
 	might_sleep();
+	if (thread_group_empty(tsk) || tsk->signal->flags & SIGNAL_GROUP_EXIT) {
+		tsk->flags |= PF_EXITING;
+		return;
+	}
+	spin_lock_irq(&tsk->sighand->siglock);
 	tsk->flags |= PF_EXITING;
+	mask = tsk->signal->shared_pending.signal.sig[0] & ~tsk->blocked.sig[0];
+	for_each_other_thread(tsk, t) {
+		if (mask & ~t->blocked.sig[0] && !(t->flags & PF_EXITING))
+			signal_wake_up_state(t, 0);
+	}
+	spin_unlock_irq(&tsk->sighand->siglock);
 }
 
 /* Whoever polls the task's pidfd. */
@@ -321,75 +415,111 @@ bool do_notify_parent(struct task_struct *tsk, int sig)
 	info.si_status = tsk->exit_code & 0x7f ? tsk->exit_code & 0x7f : tsk->exit_code >> 8;
 	info.si_code = tsk->exit_code & 0x7f ? CLD_KILLED : CLD_EXITED;
 	spin_lock_irqsave(&psig->siglock, flags);
-	if (sig == SIGCHLD && psig->action[SIGCHLD - 1].sa_handler == SIG_IGN) {
+	if (sig == SIGCHLD && (psig->action[SIGCHLD - 1].sa_handler == SIG_IGN || psig->action[SIGCHLD - 1].sa_flags & SA_NOCLDWAIT)) {
 		autoreap = true;
-		sig = 0;
+		if (psig->action[SIGCHLD - 1].sa_handler == SIG_IGN)
+			sig = 0;
 	}
 	if (sig > 0)
-		__send_signal_locked(sig, &info, tsk->parent, true);
+		__send_signal_locked(sig, &info, tsk->parent, true, false);
 	__wake_up_parent(tsk, tsk->parent);
 	spin_unlock_irqrestore(&psig->siglock, flags);
 	return autoreap;
 }
 
-/* The signal is taken: its record goes. (Programs poll; nobody asks for the record yet but the debugger.) */
-static void collect_signal(int sig, struct sigpending *list)
+/* The signal is taken: the first record of it goes; with more behind, it pends on. */
+static void collect_signal(int sig, struct sigpending *list, struct kernel_siginfo *info)
 {
-	struct sigqueue *q, *n;
+	struct sigqueue *q, *n, *first = NULL;
 
+	list->signal.sig[0] &= ~sigmask(sig);
 	list_for_each_entry_safe(q, n, &list->list, list) {
-		if (q->info.si_signo == sig) {
-			current->last_siginfo = q->info;
-			list_del(&q->list);
-			kmem_cache_free(sigqueue_cachep, q);
+		if (q->info.si_signo != sig)
+			continue;
+		if (first) {
+			list->signal.sig[0] |= sigmask(sig);
+			break;
 		}
+		first = q;
+	}
+	*info = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_USER };		/* when its story was not kept */
+	if (first) {
+		*info = first->info;
+		list_del(&first->list);
+		__sigqueue_free(first);
 	}
 }
 
-static noinline int dequeue_signal(struct task_struct *tsk)
+/* What a fault of the program itself has sent comes before what others send; then the lowest number. */
+static int next_signal(struct sigpending *pending, unsigned long blocked)
 {
-	unsigned long mask = ~tsk->blocked.sig[0], set = tsk->pending.signal.sig[0] & mask;
-	struct sigpending *from = &tsk->pending;
-	int sig;
+	unsigned long set = pending->signal.sig[0] & ~blocked;
 
-	if (!set) {
-		from = &tsk->signal->shared_pending;
-		set = from->signal.sig[0] & mask;
-	}
 	if (!set)
 		return 0;
-	sig = set & sigmask(SIGKILL) ? SIGKILL : (int)__ffs(set) + 1;
-	from->signal.sig[0] &= ~sigmask(sig);
-	current->last_siginfo = (struct kernel_siginfo){ .si_signo = sig, .si_code = SI_USER };	/* when its story was not kept */
-	collect_signal(sig, from);
+	if (set & sigmask(SIGKILL))
+		return SIGKILL;
+	if (set & SYNCHRONOUS_MASK)
+		set &= SYNCHRONOUS_MASK;
+	return __ffs(set) + 1;
+}
+
+/* siglock held. 0: there is none that blocked does not hold back. */
+noinline int dequeue_signal(struct task_struct *tsk, unsigned long blocked, struct kernel_siginfo *info)
+{
+	struct sigpending *from = &tsk->pending;
+	int sig = next_signal(from, blocked);
+
+	if (!sig) {
+		from = &tsk->signal->shared_pending;
+		sig = next_signal(from, blocked);
+	}
+	if (sig)
+		collect_signal(sig, from, info);
+	recalc_sigpending();
 	return sig;
 }
 
 /* tasklist_lock held for reading: the parent may wait for stops and continuations. */
 static noinline void do_notify_parent_cldstop(struct task_struct *tsk, int why)
 {
-	struct task_struct *parent = tsk->parent;
-	struct kernel_siginfo info = { .si_signo = SIGCHLD, .si_code = why, .si_pid = tsk->pid, .si_status = tsk->signal->group_exit_code };
+	struct task_struct *parent = tsk->group_leader->parent;
+	struct kernel_siginfo info = { .si_signo = SIGCHLD, .si_code = why, .si_pid = tsk->tgid,
+		.si_status = why == CLD_CONTINUED ? SIGCONT : tsk->signal->group_exit_code };
+	struct k_sigaction *ka = &parent->sighand->action[SIGCHLD - 1];
 	unsigned long flags;
 
 	spin_lock_irqsave(&parent->sighand->siglock, flags);
-	__send_signal_locked(SIGCHLD, &info, parent, true);
+	if (ka->sa_handler != SIG_IGN && !(ka->sa_flags & SA_NOCLDSTOP))
+		send_signal_locked(SIGCHLD, &info, parent, true);
 	__wake_up_parent(tsk, parent);
 	spin_unlock_irqrestore(&parent->sighand->siglock, flags);
 }
 
-/* siglock held, dropped. Sleeps until SIGCONT or SIGKILL. */
+/*
+ * siglock held, dropped. Sleeps until SIGCONT or SIGKILL. The thread that takes the signal, signr, stops the process: it tells the
+ * parent, and the other threads come here with 0.
+ */
 static noinline void do_signal_stop(int signr)
 {
 	struct signal_struct *sig = current->signal;
+	struct task_struct *t;
 
-	sig->group_exit_code = signr;
-	sig->flags = (sig->flags & ~(SIGNAL_STOP_CONTINUED | SIGNAL_CLD_CONTINUED)) | SIGNAL_STOP_STOPPED;
+	if (signr) {
+		sig->group_exit_code = signr;
+		sig->flags = (sig->flags & ~(SIGNAL_STOP_CONTINUED | SIGNAL_CLD_CONTINUED)) | SIGNAL_STOP_STOPPED;
+		for_each_other_thread(current, t) {
+			if (t != current && !(t->flags & PF_EXITING))
+				signal_wake_up_state(t, 0);
+		}
+	}
 	set_current_state(TASK_STOPPED);
 	spin_unlock_irq(&current->sighand->siglock);
-	read_lock(&tasklist_lock);
-	do_notify_parent_cldstop(current, CLD_STOPPED);
-	read_unlock(&tasklist_lock);
+	if (signr) {
+		read_lock(&tasklist_lock);
+		do_notify_parent_cldstop(current, CLD_STOPPED);
+		read_unlock(&tasklist_lock);
+	}
 	schedule();
 }
 
@@ -397,37 +527,40 @@ static noinline void do_signal_stop(int signr)
 bool get_signal(struct ksignal *ksig)
 {
 	struct sighand_struct *sighand = current->sighand;
+	struct signal_struct *signal = current->signal;
 
 	for (;;) {
 		struct k_sigaction *ka;
 		int sig;
 
 		spin_lock_irq(&sighand->siglock);
-		if (current->signal->flags & SIGNAL_GROUP_EXIT) {
+		if (signal->flags & SIGNAL_GROUP_EXIT) {
 			trace_signal_deliver(SIGKILL, SEND_SIG_NOINFO, &sighand->action[SIGKILL - 1]);
 			spin_unlock_irq(&sighand->siglock);
 			current->flags |= PF_SIGNALED;
-			do_group_exit(current->signal->group_exit_code);
+			do_group_exit(signal->group_exit_code);
 		}
-		if (current->signal->flags & SIGNAL_CLD_CONTINUED) {
-			current->signal->flags &= ~SIGNAL_CLD_CONTINUED;
+		if (signal->flags & SIGNAL_CLD_CONTINUED) {
+			signal->flags &= ~SIGNAL_CLD_CONTINUED;
 			spin_unlock_irq(&sighand->siglock);
 			read_lock(&tasklist_lock);
 			do_notify_parent_cldstop(current, CLD_CONTINUED);
 			read_unlock(&tasklist_lock);
 			continue;
 		}
-		sig = dequeue_signal(current);
-		recalc_sigpending();
+		if (signal->flags & SIGNAL_STOP_STOPPED) {
+			do_signal_stop(0);
+			continue;
+		}
+		sig = dequeue_signal(current, current->blocked.sig[0], &ksig->info);
 		ka = &sighand->action[sig ? sig - 1 : 0];
 		if (sig)
-			trace_signal_deliver(sig, &current->last_siginfo, ka);
+			trace_signal_deliver(sig, &ksig->info, ka);
 		if (sig && (sigmask(sig) & SIG_KERNEL_STOP_MASK) && ka->sa_handler == SIG_DFL) {
 			do_signal_stop(sig);
 			continue;
 		}
 		ksig->ka = *ka;
-		ksig->info = current->last_siginfo;
 		if (sig && ka->sa_flags & SA_RESETHAND && ka->sa_handler != SIG_IGN)
 			ka->sa_handler = SIG_DFL;
 		spin_unlock_irq(&sighand->siglock);
@@ -479,147 +612,4 @@ void signal_setup_done(int failed, struct ksignal *ksig)
 	} else {
 		signal_delivered(ksig);
 	}
-}
-
-/* arg 0: test for existence only. */
-static int kill_one(pid_t pid, int sig)
-{
-	struct task_struct *p;
-	int ret = -ESRCH;
-
-	read_lock(&tasklist_lock);
-	p = find_task_by_vpid(pid);
-	if (p)
-		ret = sig ? do_send_sig_info(sig, SEND_SIG_NOINFO, p, true) : 0;
-	read_unlock(&tasklist_lock);
-	return ret;
-}
-
-static int kill_something_info(int sig, pid_t pid)
-{
-	struct task_struct *p;
-	int ret = -ESRCH;
-
-	struct pid *pgrp;
-
-	if (pid > 0)
-		return kill_one(pid, sig);
-	read_lock(&tasklist_lock);
-	pgrp = pid ? find_vpid(-pid) : task_pgrp(current);
-	for_each_process(p) {
-		if (pid == -1 ? p->pid > 1 && p != current && !(p->flags & PF_KTHREAD) : task_pgrp(p) == pgrp) {
-			if (sig)
-				do_send_sig_info(sig, SEND_SIG_NOINFO, p, true);
-			ret = 0;
-		}
-	}
-	read_unlock(&tasklist_lock);
-	return ret;
-}
-
-int kill_pid_info(int sig, pid_t pid);
-int kill_pid_info(int sig, pid_t pid)
-{
-	if (sig < 0 || sig > _NSIG)
-		return -EINVAL;
-	return kill_something_info(sig, pid);
-}
-
-SYSCALL_DEFINE2(kill, pid_t, pid, int, sig)
-{
-	return kill_pid_info(sig, pid);
-}
-
-SYSCALL_DEFINE3(tgkill, pid_t, tgid, pid_t, pid, int, sig)
-{
-	return pid <= 0 || tgid <= 0 ? -EINVAL : kill_pid_info(sig, pid);
-}
-
-SYSCALL_DEFINE2(tkill, pid_t, pid, int, sig)
-{
-	return pid <= 0 ? -EINVAL : kill_pid_info(sig, pid);
-}
-
-struct user_sigaction { void *handler; unsigned long flags; void *restorer; unsigned long mask; };
-
-SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct user_sigaction *, act, struct user_sigaction *, oact, size_t, size)
-{
-	struct user_sigaction new, old;
-	struct k_sigaction *k;
-
-	if (size != sizeof(sigset_t) || sig < 1 || sig > _NSIG || (act && (sigmask(sig) & UNBLOCKABLE)))
-		return -EINVAL;
-	if (act && copy_from_user(&new, act, sizeof(new)))
-		return -EFAULT;
-	k = &current->sighand->action[sig - 1];
-	spin_lock_irq(&current->sighand->siglock);
-	old = (struct user_sigaction){ k->sa_handler, k->sa_flags, k->sa_restorer, k->sa_mask.sig[0] };
-	if (act) {
-		*k = (struct k_sigaction){ new.handler, new.flags, new.restorer, { { new.mask & ~UNBLOCKABLE } } };
-		current->sighand->changed |= sigmask(sig);
-		if (sig_ignored(current, sig)) {
-			current->pending.signal.sig[0] &= ~sigmask(sig);
-			current->signal->shared_pending.signal.sig[0] &= ~sigmask(sig);
-		}
-	}
-	spin_unlock_irq(&current->sighand->siglock);
-	return oact && copy_to_user(oact, &old, sizeof(old)) ? -EFAULT : 0;
-}
-
-SYSCALL_DEFINE4(rt_sigprocmask, int, how, unsigned long *, nset, unsigned long *, oset, size_t, size)
-{
-	unsigned long set, old = current->blocked.sig[0];
-
-	if (size != sizeof(sigset_t))
-		return -EINVAL;
-	if (nset) {
-		if (get_user(set, nset))
-			return -EFAULT;
-		if (how < 0 || how > 2)
-			return -EINVAL;
-		spin_lock_irq(&current->sighand->siglock);
-		set &= ~UNBLOCKABLE;
-		current->blocked.sig[0] = how == 0 ? old | set : how == 1 ? old & ~set : set;
-		recalc_sigpending();
-		spin_unlock_irq(&current->sighand->siglock);
-	}
-	return oset && put_user(old, oset) ? -EFAULT : 0;
-}
-
-SYSCALL_DEFINE2(rt_sigpending, unsigned long *, uset, size_t, size)
-{
-	unsigned long set;
-
-	if (size > sizeof(sigset_t))
-		return -EINVAL;
-	set = (current->pending.signal.sig[0] | current->signal->shared_pending.signal.sig[0]) & current->blocked.sig[0];
-	return copy_to_user(uset, &set, size) ? -EFAULT : 0;
-}
-
-/* Blocks another set until a signal has come and its handler has run. */
-SYSCALL_DEFINE2(rt_sigsuspend, unsigned long *, unewset, size_t, size)
-{
-	sigset_t newset;
-
-	if (size != sizeof(sigset_t))
-		return -EINVAL;
-	if (get_user(newset.sig[0], unewset))
-		return -EFAULT;
-	current->saved_sigmask = current->blocked;
-	set_current_blocked(&newset);
-	while (!signal_pending(current)) {
-		__set_current_state(TASK_INTERRUPTIBLE);
-		schedule();
-	}
-	current->restore_sigmask = true;
-	return -ERESTARTNOHAND;
-}
-
-SYSCALL_DEFINE0(pause)
-{
-	while (!signal_pending(current)) {
-		__set_current_state(TASK_INTERRUPTIBLE);
-		schedule();
-	}
-	return -ERESTARTNOHAND;
 }
