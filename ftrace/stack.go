@@ -18,7 +18,7 @@ func (t *Tracer) traceStack(c *kernel.VCPU) {
 			skip--
 			return true
 		}
-		if f.User {
+		if f.User || !t.textAddress(f.PC) {
 			return false
 		}
 		pcs = append(pcs, f.PC)
@@ -40,13 +40,23 @@ func (t *Tracer) traceStackBelow(c *kernel.VCPU, depth uint32, pcs ...uint64) {
 				return true
 			}
 		}
-		if f.User {
+		if f.User || !t.textAddress(f.PC) {
 			return false
 		}
 		pcs = append(pcs, f.PC)
 		return len(pcs) < maxStack
 	})
 	t.writeStack(c, pcs, depth)
+}
+
+// textAddress is __kernel_text_address: an unwinder that has lost its way ends there (unwind_get_return_address). It does so at an int3 or
+// jump on a push of one byte, where regs->ip is behind it already (oracle).
+func (t *Tracer) textAddress(pc uint64) bool {
+	if pc < kernelText {
+		return false
+	}
+	s, _ := t.m.Symbols().At(pc)
+	return s.Text()
 }
 
 // kernelText is where the kernel's text begins.

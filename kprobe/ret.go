@@ -290,6 +290,7 @@ func (k *Kprobes) gateReturn(c *kernel.VCPU) uint64 {
 		c.CPU.SetRIP(to)
 		return 0
 	}
+	c.CPU.SetRIP(to)      // stacks of the handlers' events begin there
 	var chain []*Instance // newest first, when handlers of guest code are among them
 	for n > 0 && s.list[n-1].Slot == slot {
 		n--
@@ -307,7 +308,6 @@ func (k *Kprobes) gateReturn(c *kernel.VCPU) uint64 {
 		}
 	}
 	k.push(slot, to)
-	c.CPU.SetRIP(to)
 	if chain != nil && !k.busy[c.ID] {
 		k.enterThunk(c, thunk{via: viaReturn, ip: to, to: to, chain: chain})
 		return 0
