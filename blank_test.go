@@ -116,3 +116,67 @@ func blankEvent(system, name string) func(m *kernel.Machine) {
 		m.OnModule(blank)
 	}
 }
+
+// blankOption puts other rows in the place of the options' files.
+func blankOption(m *kernel.Machine, name string) {
+	tr, ok := ftrace.Of(m)
+	if !ok {
+		return
+	}
+	for _, f := range tr.FS().Rows() {
+		by, mine := *f, func(h *ftrace.Handle, p []byte) bool { return h.Arg == name }
+		switch f.Path {
+		case "options/*":
+		case "trace_options":
+			mine = func(_ *ftrace.Handle, p []byte) bool {
+				return strings.TrimPrefix(strings.TrimSpace(string(p)), "no") == name
+			}
+		default:
+			continue
+		}
+		by.Write = func(h *ftrace.Handle, p []byte) (int, error) {
+			if mine(h, p) {
+				return len(p), nil
+			}
+			return f.Write(h, p)
+		}
+		tr.FS().AddFile(&by)
+	}
+}
+
+// optionGoldens are the options that ftrace's own golden (TestBlankOptions there) does not show, and the scripts that do.
+var optionGoldens = [][2]string{
+	{"userstacktrace", "tracer/userstack.sh"}, {"sym-userobj", "tracer/userobj.sh"}, {"hash-ptr", "tracer/userobj.sh"},
+	{"trace_printk", "tracefs/printk.star"}, {"event-fork", "tracer/forks.sh"}, {"function-fork", "tracer/forks.sh"}, {"funcgraph-irqs", "tracer/forks.sh"},
+	{"sleep-time", "tracer/forks.sh"}, {"graph-time", "tracer/profile.sh"}, {"func-no-repeats", "tracer/forks.sh"}, {"funcgraph-overhead", "tracer/forks.sh"},
+	{"test_nop_accept", "tracer/forks.sh"}, {"test_nop_refuse", "tracer/forks.sh"}, {"display-graph", "tracer/forks.sh"},
+	{"funcgraph-retval", "tracer/features.star"}, {"funcgraph-retval-hex", "tracer/features.star"}, {"funcgraph-retaddr", "tracer/features.star"},
+	{"funcgraph-args", "tracer/features.star"},
+}
+
+// TestBlankOptionScripts has each of them, in turn, accept what is written and do nothing.
+func TestBlankOptionScripts(t *testing.T) {
+	snaps := new(kernel.Snapshots)
+	run := func(file string, booted func(m *kernel.Machine)) string {
+		opts, err := parseArgs([]string{"run", "scripts/" + file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: snaps, booted: booted}
+		p.dispatch()
+		return out.String()
+	}
+	whole := map[string]string{}
+	for _, row := range optionGoldens {
+		name, file := row[0], row[1]
+		if whole[file] == "" {
+			whole[file] = run(file, nil)
+		}
+		t.Run(name, func(t *testing.T) {
+			if run(file, func(m *kernel.Machine) { blankOption(m, name) }) == whole[file] {
+				t.Errorf("without it scripts/%s prints the same", file)
+			}
+		})
+	}
+}

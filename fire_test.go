@@ -13,7 +13,10 @@ import (
 	"kscope/kernel/user/sh"
 )
 
-var fireSeeds = flag.Uint64("fire-seeds", 2, "seeds of TestUnderFire")
+var (
+	fireSeeds = flag.Uint64("fire-seeds", 2, "seeds of TestUnderFire")
+	fireFrom  = flag.Uint64("fire-from", 0, "the first of them")
+)
 
 // fireScript forks, writes and reads files, sleeps, and loads and unloads modules.
 const fireScript = `#!/bin/bash
@@ -120,7 +123,7 @@ func TestUnderFire(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range *fireSeeds { // one after the other: a parallel test's machine lives until the last has ended
-				t.Run(fmt.Sprint(seed), func(t *testing.T) { c.run(t, snaps, seed) })
+				t.Run(fmt.Sprint(*fireFrom+seed), func(t *testing.T) { c.run(t, snaps, *fireFrom+seed) })
 			}
 		})
 	}

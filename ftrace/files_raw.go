@@ -35,7 +35,7 @@ func readRaw(h *Handle, buf []byte) (int, error) {
 				return 0, nil
 			}
 			if h.Flags&oNonblock == 0 {
-				h.T.wait.pending = true
+				h.T.wait.forNext()
 			}
 			return 0, kernel.EAGAIN
 		}

@@ -231,7 +231,7 @@ func TestFiles(t *testing.T) {
 		{"trace_options", "nosuch\n", kernel.EINVAL, ""},
 		{"trace_options", "overwrite\n", nil, ""},
 		{"options/overwrite", "", nil, "1\n"},
-		{"options/sym-userobj", "1\n", kernel.EINVAL, "0\n"},
+		{"options/sym-userobj", "1\n", nil, "1\n"},
 		{"options/userstacktrace", "0\n", nil, "0\n"},
 		{"options/funcgraph-cpu", "", nil, "1\n"},
 		{"options/funcgraph-proc", "1\n", nil, "1\n"},

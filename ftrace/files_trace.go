@@ -108,7 +108,7 @@ func readPipe(h *Handle, buf []byte) (int, error) {
 		return 0, nil
 	}
 	if h.Flags&oNonblock == 0 {
-		h.T.wait.pending = true
+		h.T.wait.forNext()
 	}
 	return 0, kernel.EAGAIN
 }
@@ -121,7 +121,7 @@ func pipeReady(h *Handle) bool {
 // wakeReaders wakes the guest's sleepers on trace_pipe, so that they look again.
 func (t *Tracer) wakeReaders(c *kernel.VCPU) {
 	if t.wait.pending && c != nil {
-		t.wait.pending = false
+		t.wait = waiters{}
 		c.RaiseIRQWork()
 	}
 }

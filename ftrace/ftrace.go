@@ -157,6 +157,13 @@ func New(m *kernel.Machine) (*Tracer, error) {
 	if t.lay, err = newTaskLayout(m); err != nil {
 		return nil, err
 	}
+	for _, id := range []uint16{event.IDGraphEntry, event.IDGraphExit} {
+		f := t.events.ByID(id)
+		if x := t.withExtra(f); x != f {
+			t.events.Remove(f)
+			t.events.Add(x)
+		}
+	}
 	t.cpu = make([]cpuState, m.NumCPU())
 	for i := range t.cpu {
 		t.cpu[i].ring = ring.New(ring.MinPages)

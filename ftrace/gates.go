@@ -211,12 +211,17 @@ func (fs *FS) gateRelease(c *kernel.VCPU) uint64 {
 	return ret(h.Close())
 }
 
-// gateReadable: long tracefs_readable(u64 handle): whether a read would not wait. When it would, the next event wakes.
+// gateReadable: long tracefs_readable(u64 handle, u64 poll): whether a read would not wait, or, with poll = 1, what poll(2) says. When
+// it would, the next event wakes, or that which fills the ring enough.
 func (fs *FS) gateReadable(c *kernel.VCPU) uint64 {
 	h := fs.open[c.Arg(0)]
-	if h == nil || h.File.Ready == nil || h.File.Ready(h) {
+	poll := c.Arg(1) == 1
+	if h == nil || h.File.Ready == nil || !poll && h.File.Ready(h) {
 		return 1
 	}
-	h.T.wait.pending = true
+	if poll {
+		return uint64(b2i(polled(h)))
+	}
+	h.T.wait.forNext()
 	return 0
 }

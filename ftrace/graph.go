@@ -24,6 +24,8 @@ type graph struct {
 	users   [maxGraphUsers]*graphUser // by id; nil: free
 	handler uint64                    // return_to_handler; made at first use and never freed: functions may return to it later
 	offSP   uint64                    // of sp in struct pt_regs
+	retval  bool                      // records have what functions return: the feature
+	wide    bool                      // entries have a depth of eight bytes: features retaddr, args
 	tasks   map[uint64]*retStack
 	last    []*retStack // by CPU: the one of the task that was traced there last
 
@@ -112,6 +114,7 @@ type schedLayout struct {
 
 func newGraph(t *Tracer) *graph {
 	g := &graph{t: t, tasks: map[uint64]*retStack{}}
+	g.retval, g.wide = t.feature(featureRetval), t.feature(featureRetaddr) || t.feature(featureArgs)
 	g.offSP = uint64(t.m.Types().Struct("pt_regs").Field("sp").Offset)
 	task, se := t.m.Types().Struct("task_struct"), t.m.Types().Struct("sched_entity")
 	if task != nil && se != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kscope/ftrace/event"
 	"kscope/kernel"
@@ -11,10 +12,10 @@ import (
 
 // What function_graph shows behind --features: return values, callers and arguments. Their texts are those of 6.15
 // (print_graph_retval and print_graph_retaddr in kernel/trace/trace_functions_graph.c, print_function_args in trace_output.c). The
-// records are 6.1's with more behind them, where later kernels have fields of their own in front:
+// records are those kernels' (struct ftrace_graph_ent, fgraph_retaddr_ent, ftrace_graph_ret):
 //
-//	entry   func depth | pad retaddr | args[6]     each part is there when its option was on
-//	exit    func depth overrun calltime rettime | retval
+//	entry   func depth retaddr args[6]     the last two are there when their options were on; depth has eight bytes with the features
+//	exit    func retval depth overrun calltime rettime
 
 // maxGraphArgs is FTRACE_REGS_MAX_ARGS.
 const maxGraphArgs = 6
@@ -24,8 +25,8 @@ const (
 	graphArgsSize = 8 * maxGraphArgs
 )
 
-func graphEntrySize(o options) int {
-	if o&(1<<optGraphRetaddr|1<<optGraphArgs) == 0 {
+func (g *graph) entrySize(o options) int {
+	if !g.wide {
 		return event.GraphEntrySize
 	}
 	n := graphExtraAt
@@ -79,20 +80,30 @@ func graphArgs(d []byte) (args []byte, ok bool) {
 	return d[len(d)-graphArgsSize:], true
 }
 
-// withExtra is the format of an event of function_graph with the fields that the present options add.
+// withExtra is the format of an event of function_graph with what the features add: in 6.5 a return value, in 6.13 and 6.15 a depth
+// of eight bytes, the caller and arguments.
 func (t *Tracer) withExtra(f *event.Format) *event.Format {
 	n := *f
-	add := func(o option, typ, name string, size int) {
-		if at := n.Fields[len(n.Fields)-1]; t.opt(o) {
-			n.Fields = append(slices.Clone(n.Fields), event.Field{Type: typ, Name: name, Offset: (at.Offset + at.Size + 7) &^ 7, Size: size})
+	switch {
+	case f.ID == event.IDGraphExit && t.feature(featureRetval):
+		n.Fields = slices.Insert(slices.Clone(f.Fields), 1, event.Field{Type: "unsigned long", Name: "retval", Offset: 16, Size: 8})
+		for i := 2; i < len(n.Fields); i++ {
+			n.Fields[i].Offset += 8
 		}
-	}
-	switch f.ID {
-	case event.IDGraphEntry:
-		add(optGraphRetaddr, "unsigned long", "retaddr", 8)
-		add(optGraphArgs, "unsigned long", "args[6]", graphArgsSize)
-	case event.IDGraphExit:
-		add(optGraphRetval, "unsigned long", "retval", 8)
+		n.Print = strings.Replace(f.Print, `over: %d"`, `over: %d retval: %lx"`, 1) + ", REC->retval"
+	case f.ID == event.IDGraphEntry && (t.feature(featureRetaddr) || t.feature(featureArgs)):
+		n.Fields = append(slices.Clone(f.Fields[:1]), event.Field{Type: "unsigned long", Name: "depth", Offset: 16, Size: 8})
+		at := graphExtraAt
+		if t.feature(featureRetaddr) && t.opt(optGraphRetaddr) { // Linux has an event of its own for these, fgraph_retaddr_entry
+			n.Fields = append(n.Fields, event.Field{Type: "unsigned long", Name: "retaddr", Offset: at, Size: 8})
+			at += 8
+		}
+		if t.feature(featureArgs) {
+			n.Fields = append(n.Fields, event.Field{Type: "unsigned long[]", Name: "args", Offset: at})
+		}
+		n.Print = strings.Replace(f.Print, "(%d)", "(%u)", 1)
+	default:
+		return f
 	}
 	return &n
 }
@@ -170,10 +181,11 @@ func (p *printer) graphNestedEnd(entry []byte) {
 // retval is the text of an exit's return value: an errno as a negative number, whether it is in 32 bits or in 64.
 func (p *printer) retval(d []byte) (text string, ok bool) {
 	t := p.t.root()
-	if !t.opt(optGraphRetval) || len(d) < event.GraphExitSize+8 {
+	r, _ := event.ParseGraph(event.IDGraphExit, d)
+	if !t.opt(optGraphRetval) || !r.HasRetval {
 		return "", false
 	}
-	x := binary.LittleEndian.Uint64(d[event.GraphExitSize:])
+	x := r.Retval
 	code := int64(x)
 	if x>>31 == 1 {
 		code = int64(int32(x))

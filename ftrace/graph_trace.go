@@ -1,8 +1,6 @@
 package ftrace
 
 import (
-	"encoding/binary"
-
 	"kscope/ftrace/event"
 	"kscope/kernel"
 	"kscope/kernel/x86"
@@ -37,7 +35,7 @@ func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, r
 		return true // only returns are written
 	}
 	root := t.root()
-	d, ok := t.reserve(c, event.IDGraphEntry, graphEntrySize(root.options))
+	d, ok := t.reserve(c, event.IDGraphEntry, g.entrySize(root.options))
 	if !ok {
 		return false
 	}
@@ -80,9 +78,9 @@ func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, n
 		g.counts.Unwritten++
 		return
 	}
-	size, retval := event.GraphExitSize, t.root().opt(optGraphRetval)
+	size, retval := event.GraphExitSize, g.retval
 	if retval {
-		size += 8
+		size = event.GraphRetvalSize
 	}
 	d, ok := t.reserve(c, event.IDGraphExit, size)
 	if !ok {
@@ -90,9 +88,10 @@ func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, n
 		return
 	}
 	h := t.headerOf(c, event.IDGraphExit, w, c.PreemptCount())
-	event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
 	if retval {
-		binary.LittleEndian.PutUint64(d[event.GraphExitSize:], c.CPU.Reg(x86.RAX))
+		event.PutGraphRetval(d, h, r.fn, c.CPU.Reg(x86.RAX), uint32(depth), s.overrun, r.call, now)
+	} else {
+		event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
 	}
 	t.commit(c, s.task, h.PID)
 	c.Charge(costEvent)

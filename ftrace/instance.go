@@ -60,6 +60,7 @@ func (n *Tracer) copyOwn(t *Tracer) {
 	}
 	n.mods = [2][]pendingMod{slices.Clone(t.mods[0]), slices.Clone(t.mods[1])}
 	n.errs, n.pids, n.eventPids = t.errs.fork(), t.pids.fork(), t.eventPids.fork()
+	n.wait.full = slices.Clone(t.wait.full)
 	n.lost, n.losses = nil, nil
 }
 

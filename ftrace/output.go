@@ -110,6 +110,7 @@ func (p *printer) line(e *entry) {
 	if t.current == &tracers[graphTracer] && p.graphLine(h, e) {
 		return
 	}
+	p.NoText = !t.opt(optHashPtr)
 	p.NoParent, p.NoHash, p.SymAddr = !t.opt(optPrintParent), !t.opt(optHashPtr), t.opt(optSymAddr)
 	if p.User = nil; t.opt(optSymUserobj) && t.m != nil {
 		p.User = p.userPlace

@@ -105,8 +105,7 @@ func (t *Tracer) committed(c *kernel.VCPU, task uint64, pid int32) {
 		t.saveTask(c, task, pid)
 	}
 	if t.wait.pending {
-		t.wait.pending = false
-		c.RaiseIRQWork()
+		t.wake(c)
 	}
 }
 
@@ -246,9 +245,4 @@ func (t *Tracer) markRaw(c *kernel.VCPU, data []byte) (int, error) {
 	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
 	return len(data), nil
-}
-
-// waiters are the guest's sleepers on trace_pipe: they are woken once, by the next event.
-type waiters struct {
-	pending bool
 }

@@ -121,7 +121,8 @@ var Core = []Format{
 			{"unsigned long long", "calltime", 24, 8, false}, {"unsigned long long", "rettime", 32, 8, false}},
 		Print: `"<-- %ps (%d) (start: %llx  end: %llx) over: %d", (void *)REC->func, REC->depth, REC->calltime, REC->rettime, REC->depth`,
 		Text: func(p *Printer, d []byte) {
-			p.Buf = append(p.indent(u32(d[16:])), "}\n"...)
+			r, _ := ParseGraph(IDGraphExit, d)
+			p.Buf = append(p.indent(uint32(r.Depth)), "}\n"...)
 		},
 	},
 	{
@@ -227,10 +228,12 @@ func PutFunction(d []byte, h Header, ip, parent uint64) {
 	binary.LittleEndian.PutUint64(d[16:], parent)
 }
 
-// GraphEntrySize and GraphExitSize are the lengths of function_graph's records.
+// GraphEntrySize and GraphExitSize are the lengths of function_graph's records, GraphRetvalSize that of an exit with what the
+// function returned: since 6.5 that stands behind the function (struct ftrace_graph_ret).
 const (
-	GraphEntrySize = 20
-	GraphExitSize  = 40
+	GraphEntrySize  = 20
+	GraphExitSize   = 40
+	GraphRetvalSize = GraphExitSize + 8
 )
 
 // PutGraphEntry fills a funcgraph_entry record.
@@ -252,12 +255,22 @@ func PutGraphExit(d []byte, h Header, fn uint64, depth, overrun uint32, call, re
 	binary.LittleEndian.PutUint64(d[32:], ret)
 }
 
+// PutGraphRetval fills a funcgraph_exit record with a return value.
+func PutGraphRetval(d []byte, h Header, fn, retval uint64, depth, overrun uint32, call, ret uint64) {
+	PutGraphExit(d[8:], h, retval, depth, overrun, call, ret)
+	h.Put(d)
+	binary.LittleEndian.PutUint64(d[8:], fn)
+	binary.LittleEndian.PutUint64(d[16:], retval)
+}
+
 // GraphRecord is a decoded funcgraph_entry or funcgraph_exit.
 type GraphRecord struct {
 	Func      uint64
 	Depth     int32
 	Overrun   uint32
 	Call, Ret uint64 // of an exit
+	Retval    uint64 // of an exit that has one
+	HasRetval bool
 }
 
 // ParseGraph decodes one; ok is false when it is too short.
@@ -265,7 +278,12 @@ func ParseGraph(id uint16, d []byte) (r GraphRecord, ok bool) {
 	if len(d) < GraphEntrySize || id == IDGraphExit && len(d) < GraphExitSize {
 		return r, false
 	}
-	r.Func, r.Depth = u64(d[8:]), int32(u32(d[16:]))
+	r.Func = u64(d[8:])
+	if r.HasRetval = id == IDGraphExit && len(d) >= GraphRetvalSize; r.HasRetval {
+		r.Retval = u64(d[16:])
+		d = d[8:]
+	}
+	r.Depth = int32(u32(d[16:]))
 	if id == IDGraphExit {
 		r.Overrun, r.Call, r.Ret = u32(d[20:]), u64(d[24:]), u64(d[32:])
 	}

@@ -330,6 +330,7 @@ type Printer struct {
 	Name   func(buf []byte, addr uint64, offset bool) []byte // appends an address as %ps, with offset as %pS; nil: as Sym
 	Str    func(addr uint64) string                          // reads a string of the kernel, for %s of a pointer; nil: the address
 	NoHash bool                                              // option nohash-ptr: %p shows addresses
+	NoText bool                                              // what else nohash-ptr does in 6.1: the first %s of a format prints nothing
 	User   func(buf []byte, tgid uint32, addr uint64) []byte // appends an address of user space; nil: option nosym-userobj
 }
 

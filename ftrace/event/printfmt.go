@@ -71,7 +71,7 @@ func (p *exprParser) parts(format string) (out []func(p *Printer, d []byte)) {
 		v, rest := p.verb(format[1:])
 		part := p.part(v)
 		if !cut && v.conv == 's' && !v.minus && !v.plus && !v.blank && !v.alt {
-			cut, part = true, unhashed(part)
+			cut, part = true, firstText(part)
 		}
 		format = rest
 		out = append(out, part)
@@ -79,11 +79,11 @@ func (p *exprParser) parts(format string) (out []func(p *Printer, d []byte)) {
 	return out
 }
 
-// unhashed is the first %s of a format: with nohash-ptr it prints nothing. (Linux 6.1 then copies the format to make %px of %p, and
+// firstText is the first %s of a format: with nohash-ptr it prints nothing. (Linux 6.1 then copies the format to make %px of %p, and
 // trace_check_vprintf cuts its own copy at the first %s before it has read it.)
-func unhashed(part func(p *Printer, d []byte)) func(p *Printer, d []byte) {
+func firstText(part func(p *Printer, d []byte)) func(p *Printer, d []byte) {
 	return func(p *Printer, d []byte) {
-		if !p.NoHash {
+		if !p.NoText {
 			part(p, d)
 		}
 	}

@@ -58,3 +58,11 @@ func describe(slot int, p *Page) PageState {
 	return PageState{Slot: slot, Seq: p.seq, Time: p.time(), Commit: p.size(), Write: p.write, Events: p.entries, First: p.first,
 		Data: append([]byte(nil), p.data[:]...)}
 }
+
+// Dirty is the number of pages that are full and not read yet: ring_buffer_nr_dirty_pages. The writer's own is none of them.
+func (b *Buffer) Dirty() uint64 {
+	if h := b.headWord().seq(); h < b.tailSeq {
+		return b.tailSeq - h
+	}
+	return 0
+}

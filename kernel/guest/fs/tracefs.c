@@ -262,7 +262,7 @@ notrace static long tracing_read_handle(struct file *filp, char *kbuf, size_t le
 		ftrace_run_update_code();
 		if (filp->f_flags & O_NONBLOCK)
 			break;
-		if (wait_event_interruptible(tracefs_wait, tracefs_readable(handle)))
+		if (wait_event_interruptible(tracefs_wait, tracefs_readable(handle, 0)))
 			return -EINTR;	/* what tracing_wait_pipe() says in Linux, not ERESTARTSYS */
 	}
 	ftrace_run_update_code();
@@ -341,7 +341,7 @@ notrace ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from)
 notrace unsigned int tracing_poll(struct file *filp, poll_table *pt)
 {
 	poll_wait(filp, &tracefs_wait, pt);
-	return POLLOUT | POLLWRNORM | (tracefs_readable((u64)filp->private_data) ? POLLIN | POLLRDNORM : 0);
+	return POLLOUT | POLLWRNORM | (tracefs_readable((u64)filp->private_data, 1) ? POLLIN | POLLRDNORM : 0);
 }
 
 static const struct super_operations tracefs_ops;
