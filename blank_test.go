@@ -23,9 +23,8 @@ var notShown = map[string]string{
 	"sys_exit_exit_group":   "the call does not return",
 	"sys_exit_rt_sigreturn": "the call's number is gone when it returns, on Linux too",
 
-	"block_split": never, "block_bio_frontmerge": never, "block_bio_complete": never, "block_rq_merge": never, "block_rq_insert": never,
-	"block_rq_error": never, "block_rq_requeue": never, "ext4_readpage": never, "sched_wake_idle_without_ipi": never,
-	"sched_pi_setprio": never, "sched_wait_task": never,
+	"block_bio_frontmerge": never, "block_bio_complete": never, "block_rq_requeue": never, "block_rq_error": never, "ext4_readpage": never,
+	"sched_wake_idle_without_ipi": never,
 }
 
 const never = "nothing here makes it happen yet"
@@ -146,7 +145,7 @@ func blankOption(m *kernel.Machine, name string) {
 
 // optionGoldens are the options that ftrace's own golden (TestBlankOptions there) does not show, and the scripts that do.
 var optionGoldens = [][2]string{
-	{"userstacktrace", "tracer/userstack.sh"}, {"sym-userobj", "tracer/userobj.sh"}, {"hash-ptr", "tracer/userobj.sh"},
+	{"block", "tracefs/poll.star"}, {"userstacktrace", "tracer/userstack.sh"}, {"sym-userobj", "tracer/userobj.sh"}, {"hash-ptr", "tracer/userobj.sh"},
 	{"trace_printk", "tracefs/printk.star"}, {"event-fork", "tracer/forks.sh"}, {"function-fork", "tracer/forks.sh"}, {"funcgraph-irqs", "tracer/forks.sh"},
 	{"sleep-time", "tracer/forks.sh"}, {"graph-time", "tracer/profile.sh"}, {"func-no-repeats", "tracer/forks.sh"}, {"funcgraph-overhead", "tracer/forks.sh"},
 	{"test_nop_accept", "tracer/forks.sh"}, {"test_nop_refuse", "tracer/forks.sh"}, {"display-graph", "tracer/forks.sh"},
