@@ -19,7 +19,7 @@ func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
 		k.detourBare(c, s, va)
 		return 0
 	}
-	w := room(c, 0)
+	w := k.room(c, 0)
 	if w == nil {
 		if k.first1(c, va, kernelDS, 2) != nil { // the bytes will say what happens then
 			k.m.ExecuteDetours()
@@ -43,6 +43,16 @@ func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
 		c.CPU.SetRIP(kernel.DetourCode(va))
 	}
 	return 0
+}
+
+// room is room, unless a test wants none.
+func (k *Kprobes) room(c *kernel.VCPU, below uint64) *regWords {
+	if k.narrow != 0 {
+		if k.frames++; k.frames%k.narrow == 0 {
+			return nil
+		}
+	}
+	return room(c, below)
 }
 
 // first1 does the first instruction of some code, a push of n bytes, and has the CPU go on behind it.
@@ -130,7 +140,7 @@ func (k *Kprobes) optimized(c *kernel.VCPU, s *site, regs uint64, w *regWords) b
 // ftraceEntry is Ops.Entry: ftrace_regs_caller in one step.
 func (k *Kprobes) ftraceEntry(c *kernel.VCPU) uint64 {
 	va, top := c.CPU.RIP(), c.CPU.Reg(x86.RSP)
-	w := room(c, 8)
+	w := k.room(c, 8)
 	behind, parent, ok := words(k.m, top)
 	if w == nil || !ok {
 		if k.first1(c, va, c.CPU.Flags(), 1) != nil {

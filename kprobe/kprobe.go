@@ -74,6 +74,9 @@ type Kprobes struct {
 	// that have died are kept; "leak": those of calls that have returned are.
 	mistake string
 
+	// Test knob: each so many hits there is no room for a frame, as at the end of a page: the bytes of trampolines run.
+	narrow, frames int
+
 	// Test knob: hits of a probe that waits for its jump are stepped.
 	stepWaiting bool
 
