@@ -174,18 +174,18 @@ func (e *traceEvent) Attr(name string) (starlark.Value, error) {
 
 // singleEventMethods are what an Event can do; those without a function are files that are read.
 func singleEventMethods() []method {
-	return []method{
+	return append([]method{
 		{name: "enable", sig: "()", doc: "Enables the event.", fn: eventFile("enable", "1")},
 		{name: "disable", sig: "()", doc: "Disables it.", fn: eventFile("enable", "0")},
 		{name: "on", sig: `(fn, when = None, limit = None, on_error = "stop") -> On`, fn: eventOn,
 			doc: "Calls fn(ctx) whenever the event happens, enabled or not: on(\"tracepoint:SYSTEM:NAME\", fn, …)."},
 		{name: "emit", sig: "(**fields)", doc: "Makes an event of event.define happen, here and now; a field that is not given is 0 or \"\".", fn: eventEmit},
-		{name: "remove", sig: "()", doc: "Takes an event of event.define out again.", fn: eventRemove},
+		{name: "remove", sig: "()", doc: "Takes an event of event.define or event.synth out again.", fn: eventRemove},
 		{name: "filter", sig: "(text = \"\") -> string", fn: eventFilter,
 			doc: "Records only events for which text is true: 'prev_pid == 0 && next_comm ~ \"k*\"'; \"\" asks what the filter is, \"0\" removes it."},
 		{name: "format", sig: "-> string", doc: "Its file format."},
 		{name: "id", sig: "-> string", doc: "Its number in records."},
-	}
+	}, triggerMethods()...)
 }
 
 func eventFile(file, text string) func(c *call) (starlark.Value, error) {

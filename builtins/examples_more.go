@@ -1,12 +1,14 @@
 package builtins
 
+import "maps"
+
 // moreExamples are those of the values that functions give: their methods and attributes, by name.
 func moreExamples() map[string]string {
 	const cat = "kernel.exec(\"cat\", [\"/etc/hostname\"])"
 	const read = "h = on(\"function:vfs_read\", lambda ctx: None)\n" + cat + "\n"
 	const passwd = "source = \"root:x:0\\nuser:x:1000\\n\", fs = \":\")"
 	const ev = "ev = event.get(\"sched:sched_switch\")\n"
-	return map[string]string{
+	all := map[string]string{
 		"Regexp.match": "re(\"(\\\\w+)-(\\\\d+)\").match(\"cat-100\")", "Regexp.findall": "re(\"\\\\d+\").findall(\"a1b22\")",
 		"Regexp.split": "re(\", *\").split(\"a, b,c\")", "Regexp.sub": "re(\"(a+)\").sub(\"<$1>\", \"caat\")", "Regexp.pattern": "re(\"a+\").pattern",
 
@@ -47,4 +49,6 @@ func moreExamples() map[string]string {
 		"Event.enable": ev + "ev.enable()\ntracer.read(\"set_event\")", "Event.disable": ev + "ev.enable()\nev.disable()\ntracer.read(\"set_event\")",
 		"Event.filter": ev + "ev.filter(\"prev_pid == 0\")\nev.filter(\"prev_pidd == 0\") # fails", "Event.format": ev + "ev.format.splitlines()[0]", "Event.id": ev + "int(ev.id) > 0",
 	}
+	maps.Copy(all, histExamples())
+	return all
 }

@@ -42,8 +42,8 @@ func baseMethods() []method {
 			doc: "Finds a C type of the image; printing it shows the layout as pahole does."},
 		{name: "var", sig: "(name, cpu = None) -> object", fn: kernelVar,
 			doc: "A global or per-CPU variable, typed by DWARF: .field, [i], .value(), .addr.\nFields that are numbers or strings come as int or string."},
-		{name: "read", sig: "(addr, n) -> bytes", fn: kernelRead,
-			doc: "Reads n bytes of guest memory by the kernel's page table."},
+		{name: "read", sig: "(addr, n, task = None, phys = False) -> bytes", fn: kernelRead,
+			doc: "Reads n bytes of guest memory by the kernel's page table, by a task's, or at a physical address."},
 		{name: "write", sig: "(addr, data)", fn: kernelWrite,
 			doc: "Writes bytes or a string into guest memory. Text is changed at one instant; kernel.poke changes it as a CPU would."},
 		{name: "u8", sig: "(addr) -> int", fn: readUint(1), doc: "Reads an unsigned byte."},
@@ -68,6 +68,12 @@ func baseMethods() []method {
 			doc: "A hash of memory, registers, pending interrupts and time; patched text counts as its original."},
 		{name: "fork", sig: "(seed = None) -> Machine", fn: kernelFork,
 			doc: "A copy of the machine: the same future, or another one by a seed. The original is unchanged."},
+		{name: "snapshot", sig: "() -> Machine", fn: func(c *call) (starlark.Value, error) {
+			if err := c.unpack(); err != nil {
+				return nil, err
+			}
+			return kernelFork(c)
+		}, doc: "A copy of the machine as it is now, to come back to: kernel.restore(snapshot). It is what fork() makes."},
 		{name: "restore", sig: "(machine)", fn: kernelRestore,
 			doc: "Makes a copy of machine the one that kernel.*, tracer.* and fs.* act on: m = kernel.fork() ... kernel.restore(m).\nHandlers of on() go over to it; those of host hooks stay with the old machine as well."},
 		{name: "checkpoints", sig: "(every = None, keep = 100) -> [int]", fn: kernelCheckpoints,
@@ -78,6 +84,8 @@ func baseMethods() []method {
 			doc: "Virtual time in ns since power-on."},
 		{name: "insns", sig: "-> int", get: func(g *Guest) (starlark.Value, error) { return unum(g.M.Insns()), nil },
 			doc: "Instructions executed by all CPUs since power-on; tracing's own are not counted."},
+		{name: "halted", sig: "-> bool", get: func(g *Guest) (starlark.Value, error) { return starlark.Bool(g.M.Dead()), nil },
+			doc: "Whether the guest has panicked: nothing can run any more, memory and the log can be looked at."},
 		{name: "cpus", sig: "-> [Cpu]", get: kernelCPUs,
 			doc: "The CPUs: .id, .now, .insns, .pc, .task, .irqs_off, .preempt, .user, .regs."},
 	}

@@ -46,7 +46,9 @@ const maxRead = 64 << 20
 
 func kernelRead(c *call) (starlark.Value, error) {
 	var n int
-	addr, err := c.unpackAddr("addr", "n", &n)
+	var of starlark.Value = starlark.None
+	phys := false
+	addr, err := c.unpackAddr("addr", "n", &n, "task?", &of, "phys?", &phys)
 	if err != nil {
 		return nil, err
 	}
@@ -54,17 +56,46 @@ func kernelRead(c *call) (starlark.Value, error) {
 		return nil, c.errorf("%d bytes: want 0 to %d", n, maxRead)
 	}
 	b := make([]byte, n)
-	if err := c.g.M.Read(addr, b); err != nil {
+	switch t, isTask := of.(*task); {
+	case of != starlark.None && (!isTask || phys):
+		return nil, c.errorf("task = %s: want a Task, and no phys beside it", of)
+	case phys:
+		err = c.g.M.ReadPhys(addr, b)
+	case isTask:
+		err = t.read(addr, b)
+	default:
+		err = c.g.M.Read(addr, b)
+	}
+	if err != nil {
 		return nil, c.fault(addr, err)
 	}
 	return starlark.Bytes(b), nil
+}
+
+// read reads memory as the task sees it; a kernel thread has the kernel's only.
+func (t *task) read(addr uint64, b []byte) error {
+	mm, err := kernel.NewObj(t.g.M, t.g.M.Types().Struct("task_struct"), t.addr).Field("mm")
+	if err != nil {
+		return err
+	}
+	if at, err := mm.Uint(); err != nil || at == 0 {
+		return t.g.M.Read(addr, b)
+	}
+	if mm, err = mm.Field("pgd"); err != nil {
+		return err
+	}
+	pgd, err := mm.Uint()
+	if err != nil {
+		return err
+	}
+	return t.g.M.ReadAs(pgd, addr, b)
 }
 
 // fault is the error for memory that is not there.
 func (c *call) fault(addr uint64, err error) error {
 	e := &lang.Error{Msg: fmt.Sprintf("%s: %#x: no such memory", c.name, addr), Code: "EFAULT", Cause: err}
 	if addr < 1<<47 {
-		e.Hint = "this is a user address; the kernel's page table does not map it"
+		e.Hint = "this is a user address; it has a meaning in a task only: kernel.read(addr, n, task = t)"
 	}
 	return e
 }

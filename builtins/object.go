@@ -184,5 +184,8 @@ func objectRows() []lang.Row {
 	for _, m := range singleEventMethods() {
 		rows = append(rows, lang.Row{Name: "Event." + m.name, Sig: m.sig, Doc: m.doc})
 	}
+	for _, m := range histMethods(nil) {
+		rows = append(rows, lang.Row{Name: "Hist." + m.name, Sig: m.sig, Doc: m.doc})
+	}
 	return append(rows, sysRows()...)
 }

@@ -111,7 +111,11 @@ func tracerRecords(c *call) (starlark.Value, error) {
 	var out []starlark.Value
 	events := c.g.T.Records(id)
 	for i := range events {
-		if kernel.Glob(glob, events[i].Name()) {
+		name := events[i].Name()
+		if f := events[i].Format; f != nil && strings.Contains(glob, ":") {
+			name = f.System + ":" + name
+		}
+		if kernel.Glob(glob, name) {
 			out = append(out, c.g.eventRecord(&events[i], i))
 		}
 	}

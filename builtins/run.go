@@ -304,6 +304,9 @@ func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*proce
 	}
 	p := &process{}
 	err := g.guard(func() (err error) {
+		if prog == "" {
+			return kernel.ENOENT
+		}
 		p.pid, err = g.M.Exec(binPath(prog), argv, p.streams(stdin))
 		return err
 	})

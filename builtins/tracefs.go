@@ -84,7 +84,7 @@ func (g *Guest) text(file string) string {
 
 // writeError is the error for writing text to a file of tracefs.
 func (c *call) writeError(err error, file, text string) error {
-	e := c.tracefsError(err, file)
+	e := c.withErrorLog(c.tracefsError(err, file), text)
 	var le *lang.Error
 	words := fileWords[file]
 	if words == nil || !errors.As(e, &le) || le.Code != "EINVAL" {

@@ -45,7 +45,8 @@ func tracerBase() []method {
 		{name: "read", sig: "(file) -> string", fn: tracerRead, doc: "Reads a file of tracefs by its name there: tracer.read(\"trace_clock\")."},
 		{name: "write", sig: "(file, text, append = False)", fn: tracerWrite, doc: "Writes a file of tracefs as echo text > file does, or >> with append."},
 		{name: "options", sig: "(**options) -> dict", fn: tracerOptions, doc: "Sets trace options, _ standing for -, and returns all of them: tracer.options(sym_offset = True)."},
-		{name: "buffer", sig: "(kb = None, cpu = None) -> struct(kb, expanded)", fn: tracerBuffer, doc: "Resizes the ring buffer, per CPU, and returns its size in KiB."},
+		{name: "buffer", sig: "(kb = None, cpu = None, overwrite = None) -> struct(kb, expanded, overwrite)", fn: tracerBuffer,
+			doc: "Resizes the ring buffer, per CPU, and returns its size in KiB; overwrite = False has a full one keep its oldest records."},
 		{name: "mark", sig: "(text)", fn: tracerMark, doc: "Writes text into the trace (trace_marker)."},
 		{name: "reset", sig: "()", fn: tracerReset, doc: "Brings tracefs back to its state at boot."},
 		{name: "instance", sig: "(name) -> tracer", fn: tracerInstance,
@@ -430,9 +431,15 @@ func (c *call) optionError(err error, name string) error {
 var expandedSize = regexp.MustCompile(`^(\d+)(?: \(expanded: (\d+)\))?$`)
 
 func tracerBuffer(c *call) (starlark.Value, error) {
-	var kb, cpu starlark.Value
-	if err := c.unpack("kb?", &kb, "cpu?", &cpu); err != nil {
+	var kb, cpu, overwrite starlark.Value
+	if err := c.unpack("kb?", &kb, "cpu?", &cpu, "overwrite?", &overwrite); err != nil {
 		return nil, err
+	}
+	if overwrite != nil && overwrite != starlark.None {
+		word := map[bool]string{true: "overwrite", false: "nooverwrite"}[bool(overwrite.Truth())]
+		if _, err := c.set("trace_options", word); err != nil {
+			return nil, err
+		}
 	}
 	file, err := c.traceFile("buffer_size_kb", cpu)
 	if err != nil {
@@ -460,7 +467,8 @@ func tracerBuffer(c *call) (starlark.Value, error) {
 			full = num(n)
 		}
 	}
-	return &record{typ: "Buffer", fields: []field{{"kb", now}, {"expanded", full}}}, nil
+	over := strings.Contains("\n"+c.g.text("trace_options"), "\noverwrite\n")
+	return &record{typ: "Buffer", fields: []field{{"kb", now}, {"expanded", full}, {"overwrite", starlark.Bool(over)}}}, nil
 }
 
 func tracerMark(c *call) (starlark.Value, error) {

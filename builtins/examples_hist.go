@@ -1,0 +1,25 @@
+package builtins
+
+// histExamples are those of triggers and histograms.
+func histExamples() map[string]string {
+	const ev = "ev = event.get(\"sched:sched_switch\")\n"
+	const hist = ev + "h = ev.hist([\"next_pid\"], sort = [\"hitcount.descending\"], when = \"next_pid > 0\")\nsh(\"cat /etc/hostname\")\n"
+	return map[string]string{
+		"kernel.snapshot": "before = kernel.snapshot()\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nkernel.restore(before)\nkernel.now == 1 * s",
+		"kernel.halted":   "kernel.halted\nkernel.write(\"default_idle\", b\"\\x0f\\x0b\")\nattempt(kernel.exec, \"sleep\", [\"1\"]).ok\nkernel.halted",
+		"Event.trigger":   ev + "ev.trigger(\"traceoff:1 if next_pid == 1\")\nev.triggers()\nev.trigger(\"hist:keys=nope\") # fails",
+		"Event.triggers":  ev + "ev.trigger(\"stacktrace:5\")\nev.triggers()",
+		"Event.untrigger": ev + "ev.trigger(\"stacktrace\")\nev.untrigger(\"stacktrace\")\nev.triggers()",
+		"Event.hist":      hist + "print(h.text())",
+		"Hist.text":       hist + "h.text().splitlines()[0]",
+		"Hist.rows":       hist + "sorted(h.rows()[0].keys())",
+		"Hist.clear":      hist + "h.clear()\nh.rows()",
+		"Hist.pause":      hist + "h.pause()\nn = len(h.rows())\nsh(\"true\")\nlen(h.rows()) == n",
+		"Hist.cont":       hist + "h.pause()\nh.cont()\nsh(\"true\")",
+		"Hist.close":      hist + "h.close()\nev.triggers()",
+		"event.synth": "lat = event.synth(\"wakeup_lat\", {\"pid\": \"pid_t\", \"us\": \"u64\"})\n" +
+			"event.get(\"sched:sched_waking\").trigger(\"hist:keys=pid:t0=common_timestamp.usecs\")\n" +
+			"event.get(\"sched:sched_switch\").trigger(\"hist:keys=next_pid:us=common_timestamp.usecs-$t0:onmatch(sched.sched_waking).wakeup_lat(next_pid,$us)\")\n" +
+			"lat.enable()\nsh(\"cat /etc/hostname\")\ntracer.records(event = \"synthetic:wakeup_lat\")[0].text",
+	}
+}
