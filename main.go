@@ -226,6 +226,10 @@ func runFile(h *lang.Host, path string, errw io.Writer) int {
 	if err != nil {
 		return h.Report(errw, err)
 	}
+	if sh.IsBinary(string(text)) {
+		fmt.Fprintf(errw, "%s: %s: cannot execute binary file\n", path, path)
+		return 126
+	}
 	text, err = includeLines(text, filepath.Dir(path))
 	if err != nil {
 		return h.Report(errw, err)

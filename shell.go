@@ -46,6 +46,9 @@ func (p *program) shell() int {
 			return lang.ExitScript
 		}
 	}
+	if users, ok := kernel.PartOf[*user.Host](g.M); ok && p.opts.given["max-memory"] {
+		users.SetMaxHeld(int(p.opts.maxMemory))
+	}
 	pid, err := g.M.Exec(user.ProgramPath("bash"), argv, streams)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
@@ -71,12 +74,16 @@ func (p *program) attend(m *kernel.Machine, pid int, interactive bool) int {
 			}
 		}
 	}()
-	const sigINT = 2
+	const sigINT, sigKILL = 2, 9
 	for {
 		stop := m.Run(kernel.Until{Pid: pid})
 		code, exited := m.Exited(pid)
 		switch {
 		case exited:
+			users, ok := kernel.PartOf[*user.Host](m)
+			if ok && code == 128+sigKILL && users.OutOfMemory() != "" {
+				fmt.Fprintf(p.stderr, "kscope: out of memory: the guest has killed %s (--max-memory=SIZE gives programs more)\n", users.OutOfMemory())
+			}
 			return code
 		case stop.Reason != kernel.StopInterrupt:
 			fmt.Fprintf(p.stderr, "kscope: %v\n", &kernel.StopError{Doing: "running the shell", Stop: stop})

@@ -119,7 +119,7 @@ func (sh *Shell) evalText(text string, depth int) int64 {
 	if syntax.ValidName(text) {
 		return sh.evalName(text, depth)
 	}
-	x, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Arithmetic(strings.NewReader(text))
+	x, err := newParser().Arithmetic(strings.NewReader(text))
 	if err != nil {
 		arithFail("%s", syntaxToken(text))
 	}

@@ -142,7 +142,7 @@ func (sh *Shell) runFile(file string, args []string) int {
 	}
 	sh.s.Close(fd)
 	text := string(all)
-	if isBinaryText(text) {
+	if IsBinary(text) {
 		sh.s.Write(2, []byte(name+": "+name+": cannot execute binary file\n"))
 		return 126
 	}
@@ -159,8 +159,8 @@ func (sh *Shell) runText(label, text string, base int, tail bool) int {
 	old, oldSrc := sh.base, sh.src
 	defer func() { sh.base, sh.src = old, oldSrc }()
 	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
-	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
-	src := text
+	p := newParser()
+	src := prepare(text)
 	if !strings.HasSuffix(src, "\n") {
 		src += "\n"
 	}
@@ -168,7 +168,7 @@ func (sh *Shell) runText(label, text string, base int, tail bool) int {
 	if sh.tooDeep(label, src) {
 		return 2
 	}
-	for list, err := range p.InteractiveSeq(strings.NewReader(src)) {
+	for list, err := range statements(p, strings.NewReader(src)) {
 		if err != nil {
 			return sh.syntaxError(label, src, err)
 		}
@@ -217,13 +217,13 @@ func (sh *Shell) eval(text string, line int) int {
 	}
 	old, oldSrc := sh.base, sh.src
 	defer func() { sh.base, sh.src = old, oldSrc }()
-	src := text + "\n"
+	src := prepare(text + "\n")
 	sh.base, sh.src = line-1, src
 	if sh.tooDeep("eval: ", src) {
 		return 2
 	}
-	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
-	for list, err := range p.InteractiveSeq(strings.NewReader(src)) {
+	p := newParser()
+	for list, err := range statements(p, strings.NewReader(src)) {
 		if err != nil {
 			sh.status = sh.syntaxError("eval: ", src, err)
 			return sh.status
@@ -259,7 +259,7 @@ func (sh *Shell) syntaxError(label, src string, err error) int {
 		if sh.interactive && sh.sub == 0 {
 			where = ""
 		}
-		sh.s.Write(2, []byte(sh.name+": "+label+where+sprintf(format, args...)+"\n"))
+		sh.s.Write(2, []byte(sh.name+": "+label+where+decode(sprintf(format, args...))+"\n"))
 	}
 	if q := unclosed(msg); q != "" {
 		say(line, "unexpected EOF while looking for matching `%s'", q)
@@ -357,14 +357,14 @@ func (sh *Shell) runInput() int {
 
 // runLines parses and runs lines until the end, or an error after which a new parser has to begin.
 func (sh *Shell) runLines(in *input) (again bool) {
-	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	p := newParser()
 	in.p, in.first = p, true
 	in.text = ""
 	base := in.lines
 	old, oldSrc := sh.base, sh.src
 	sh.base = base
 	defer func() { sh.base, sh.src = old, oldSrc }()
-	for list, err := range p.InteractiveSeq(in) {
+	for list, err := range statements(p, in) {
 		sh.src = in.text
 		if err != nil && in.broken {
 			break
@@ -426,6 +426,7 @@ func (in *input) Read(b []byte) (int, error) {
 			}
 		}
 		in.lines++
+		line = encode(line)
 		in.text += line + "\n"
 		in.rest = []byte(line + "\n")
 	}
@@ -480,10 +481,11 @@ func (sh *Shell) expandPrompt(s string) string {
 			b.WriteString(ansiC(s[i-1 : i+1]))
 		}
 	}
-	w, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Document(strings.NewReader(b.String()))
+	w, err := newParser().Document(strings.NewReader(encode(b.String())))
 	if err != nil || w == nil {
 		return b.String()
 	}
+	decodeTree(w)
 	trace := sh.opts.xtrace
 	sh.opts.xtrace = false
 	defer func() { sh.opts.xtrace = trace }()

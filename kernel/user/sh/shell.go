@@ -272,7 +272,7 @@ func (sh *Shell) between(from, to syntax.Pos) string {
 	if a > b || b > len(sh.src) {
 		return ""
 	}
-	return sh.src[a:b]
+	return decode(sh.src[a:b])
 }
 
 // failure is the exit status of a script that an expansion has ended.

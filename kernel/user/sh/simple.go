@@ -210,7 +210,7 @@ func (sh *Shell) exec(path string, argv []string, who, builtin string) int {
 		if builtin != "" {
 			sh.errorf("%s: %s: not found", builtin, who)
 		} else {
-			sh.errorf("%s: command not found", who)
+			sh.errorf("%s: command not found", printable(who))
 		}
 		return 127
 	}
@@ -247,7 +247,7 @@ func (sh *Shell) noexec(path string, argv []string) int {
 		sh.errorf("%s: %s", path, e.Error())
 		return 126
 	}
-	if isBinaryText(text) {
+	if IsBinary(text) {
 		sh.errorf("%s: cannot execute binary file: Exec format error", path)
 		return 126
 	}
@@ -263,8 +263,8 @@ func (sh *Shell) noexec(path string, argv []string) int {
 	return fresh.exitTrap()
 }
 
-// isBinaryText tells that a file's first line holds a NUL (check_binary_file in general.c).
-func isBinaryText(text string) bool {
+// IsBinary tells that a file's first line holds a NUL, so that it is no script (check_binary_file in general.c).
+func IsBinary(text string) bool {
 	if len(text) > 80 {
 		text = text[:80]
 	}

@@ -96,6 +96,14 @@ func shellQuote(s string) string {
 	return s
 }
 
+// printable is a file's name as messages have it (printable_filename).
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < 32 || r >= 127 }) {
+		return ansiQuoted(s)
+	}
+	return s
+}
+
 // ansiQuoted is ansic_quote: $'…'.
 func ansiQuoted(s string) string {
 	var b strings.Builder
