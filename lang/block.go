@@ -158,14 +158,7 @@ func (b *block) filter(r rune) (rune, bool) {
 	if op.IsSearchMode() || op.IsInCompleteSelectMode() {
 		return r, true
 	}
-	from := b.pos
-	for from > 0 && b.line[from-1] != jointRune {
-		from--
-	}
-	to := b.pos
-	for to < len(b.line) && b.line[to] != jointRune {
-		to++
-	}
+	from, to := b.row(b.pos)
 	switch r {
 	case deleteKey:
 		return b.edit(slices.Delete(slices.Clone(b.line), b.pos, min(b.pos+1, len(b.line))), b.pos)
@@ -186,18 +179,12 @@ func (b *block) filter(r rune) (rune, bool) {
 		return b.edit(slices.Insert(slices.Clone(b.line), b.pos, jointRune), b.pos+1)
 	case readline.CharPrev:
 		if b.whole = true; from > 0 {
-			start := from - 1
-			for start > 0 && b.line[start-1] != jointRune {
-				start--
-			}
+			start, _ := b.row(from - 1)
 			return b.edit(b.line, min(start+b.pos-from, from-1))
 		}
 	case readline.CharNext:
 		if b.whole = true; to < len(b.line) {
-			end := to + 1
-			for end < len(b.line) && b.line[end] != jointRune {
-				end++
-			}
+			_, end := b.row(to + 1)
 			return b.edit(b.line, min(to+1+b.pos-from, end))
 		}
 	case readline.CharBckSearch, readline.CharFwdSearch:
@@ -221,6 +208,17 @@ func (b *block) filter(r rune) (rune, bool) {
 		}
 	}
 	return r, true
+}
+
+// row is where the line that holds pos begins and ends.
+func (b *block) row(pos int) (from, to int) {
+	for from = pos; from > 0 && b.line[from-1] != jointRune; {
+		from--
+	}
+	for to = pos; to < len(b.line) && b.line[to] != jointRune; {
+		to++
+	}
+	return from, to
 }
 
 // edit has OnChange make line of what there is, behind a key that does nothing of note.
