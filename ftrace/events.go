@@ -23,6 +23,8 @@ type TraceEvent struct {
 
 	depth uint32      // preempt count that the tracepoint adds in the event's flags
 	point bool        // of a tracepoint
+	class string      // DECLARE_EVENT_CLASS of an event that the guest describes
+	made  bool        // code of a module makes its records
 	top   uint64      // where stacks of it begin; see recorder
 	users []*eventUse // tracers that have it on, in order of switching on
 	files []File      // its rows, the same in every tracer
@@ -41,6 +43,7 @@ type eventUse struct {
 	t      *Tracer
 	ev     *TraceEvent
 	on     bool // the place is armed (ENABLED)
+	wasOn  bool // it has been (WAS_ENABLED): there may be records of it
 	soft   int  // commands and triggers that want it armed, whoever wants it recorded (sm_ref, SOFT_MODE)
 	asleep bool // armed, but not recorded (SOFT_DISABLED)
 	filter *event.Filter
@@ -141,7 +144,7 @@ func (t *Tracer) ForkEvent(old *TraceEvent) *TraceEvent { return t.root().eventF
 func (n *Tracer) forkEvents(t *Tracer) {
 	n.catalog, n.eventForks = nil, map[*TraceEvent]*TraceEvent{}
 	for _, ev := range t.catalog {
-		c := &TraceEvent{Format: ev.Format, files: ev.files, depth: ev.depth, point: ev.point, top: ev.top}
+		c := &TraceEvent{Format: ev.Format, files: ev.files, depth: ev.depth, point: ev.point, class: ev.class, made: ev.made, top: ev.top}
 		n.catalog = append(n.catalog, c)
 		n.eventForks[ev] = c
 	}
@@ -238,7 +241,7 @@ func (u *eventUse) arm(on bool) error {
 		}
 	}
 	ev.users = users // a new list: the old one may be in use by Fire
-	u.on = on
+	u.on, u.wasOn = on, u.wasOn || on
 	t.eventsOn += 2*b2i(on) - 1
 	return nil
 }

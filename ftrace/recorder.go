@@ -10,19 +10,10 @@ import (
 // The stack of an event begins, on Linux, in the function that writes the record: trace_event_raw_event_CLASS. Here Go writes
 // it, so the name stands on a piece of shadow text of its own, made when a stack first needs it.
 
-// eventClasses are the classes of the events that are not their own (DECLARE_EVENT_CLASS in include/trace/events).
+// eventClasses are the classes of the events in tracepoint_rows.go that are not their own; the guest says those of its events itself.
 var eventClasses = map[string]string{
 	"sched_wakeup": "sched_wakeup_template", "sched_wakeup_new": "sched_wakeup_template", "sched_waking": "sched_wakeup_template",
-	"sched_process_exit": "sched_process_template", "sched_process_free": "sched_process_template", "sched_wait_task": "sched_process_template",
-	"sched_stat_wait": "sched_stat_template", "sched_stat_sleep": "sched_stat_template", "sched_stat_iowait": "sched_stat_template",
-	"sched_stat_blocked": "sched_stat_template",
-	"softirq_entry":      "softirq", "softirq_exit": "softirq", "softirq_raise": "softirq",
-	"timer_init": "timer_class", "timer_cancel": "timer_class", "timer_expire_exit": "timer_class",
-	"hrtimer_cancel": "hrtimer_class", "hrtimer_expire_exit": "hrtimer_class",
-	"page_fault_user": "x86_exceptions", "page_fault_kernel": "x86_exceptions", "cpu_idle": "cpu",
-	"mm_page_alloc_zone_locked": "mm_page", "module_get": "module_refcnt", "module_put": "module_refcnt",
-	"mm_filemap_add_to_page_cache":      "mm_filemap_op_page_cache",
-	"mm_filemap_delete_from_page_cache": "mm_filemap_op_page_cache",
+	"sched_process_exit": "sched_process_template", "softirq_entry": "softirq", "softirq_exit": "softirq",
 }
 
 // recorderName is the function that records an event.
@@ -32,8 +23,8 @@ func (ev *TraceEvent) recorderName() string {
 		return "ftrace_syscall_enter"
 	case ev.System == "syscalls":
 		return "ftrace_syscall_exit"
-	case ev.System == "irq_vectors" && !strings.HasPrefix(ev.Name, "vector_"):
-		return "trace_event_raw_event_x86_irq_vector"
+	case ev.class != "":
+		return "trace_event_raw_event_" + ev.class
 	}
 	if class := eventClasses[ev.Name]; class != "" {
 		return "trace_event_raw_event_" + class
@@ -42,9 +33,9 @@ func (ev *TraceEvent) recorderName() string {
 }
 
 // recorder is the address on top of the stacks of an event of a tracepoint; none for those of probes, whose stacks begin at the
-// probed place.
+// probed place, and those that a module makes by such a function of its own.
 func (ev *TraceEvent) recorder(root *Tracer) []uint64 {
-	if !ev.point {
+	if !ev.point || ev.made {
 		return nil
 	}
 	if ev.top == 0 {

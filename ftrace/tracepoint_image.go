@@ -18,6 +18,7 @@ const (
 	fieldSize = 72
 	maxProg   = 6
 	maxText   = 1024 // of a string that an event takes along
+	maxRaw    = 2048 // of a record that a module makes
 )
 
 // Kinds of fields.
@@ -26,6 +27,7 @@ const (
 	fieldArray
 	fieldString
 	fieldText
+	fieldRaw // of a record that a module has made itself: the tracepoint's arguments are its address and size
 )
 
 // Operations of a field's program.
@@ -70,12 +72,13 @@ func (p *points) imageRow(at uint64) (r pointRow, key uint64, err error) {
 		return r, 0, err
 	}
 	u64 := func(off int) uint64 { return binary.LittleEndian.Uint64(b[off:]) }
+	class := ""
 	u32 := func(off int) int { return int(binary.LittleEndian.Uint32(b[off:])) }
 	f := &event.Format{ID: uint16(u32(44))}
 	for _, s := range []struct {
 		to  *string
 		off int
-	}{{&f.System, 0}, {&f.Name, 8}, {&f.Print, 16}} {
+	}{{&f.System, 0}, {&f.Name, 8}, {&f.Print, 16}, {&class, 56}} {
 		if *s.to, err = p.t.m.Str(u64(s.off), 16384); err != nil {
 			return r, 0, err
 		}
@@ -88,8 +91,12 @@ func (p *points) imageRow(at uint64) (r pointRow, key uint64, err error) {
 		return r, 0, fmt.Errorf("%s:%s: %w", f.System, f.Name, err)
 	}
 	name, err := p.t.m.Str(hot{p.t.m}.u64(u64(24)), 64)
-	r = pointRow{point: name, TraceEvent: TraceEvent{Format: f}, n: u32(52)}
+	r = pointRow{point: name, TraceEvent: TraceEvent{Format: f, class: class}, n: u32(52)}
 	r.fill = func(p *points, c *kernel.VCPU, d []byte) { p.fillFields(c, d, progs) }
+	if data := u32(48); rawRow(progs) {
+		r.size, r.fill, r.made = sizeRaw(data), fillRaw, true
+		return r, u64(24), err
+	}
 	data := u32(48)
 	for _, x := range progs {
 		if x.kind >= fieldString {
@@ -98,6 +105,24 @@ func (p *points) imageRow(at uint64) (r pointRow, key uint64, err error) {
 		}
 	}
 	return r, u64(24), err
+}
+
+// rawRow says whether a module makes an event's records itself.
+func rawRow(progs []fieldProg) bool {
+	return len(progs) > 0 && progs[0].kind == fieldRaw
+}
+
+// sizeRaw is the size of a record that its module has made, of which fixed bytes are there always.
+func sizeRaw(fixed int) func(p *points, c *kernel.VCPU) int {
+	return func(p *points, c *kernel.VCPU) int { return int(min(max(c.Arg(1), uint64(fixed)), maxRaw)) }
+}
+
+// fillRaw copies it, behind the header that is common to all.
+func fillRaw(p *points, c *kernel.VCPU, d []byte) {
+	const header = 8
+	if err := p.t.m.Read(c.Arg(0)+header, d[header:]); err != nil {
+		clear(d[header:])
+	}
 }
 
 // imageFields reads n structs trace_event_field.

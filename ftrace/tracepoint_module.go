@@ -50,7 +50,8 @@ func (p *points) freeID() uint16 {
 	return id
 }
 
-// dropModuleEvents takes a module's events out, whoever has them on.
+// dropModuleEvents takes a module's events out, whoever has them on. Rings that may hold such events are emptied: another module's
+// could get the same numbers; see trace_module_remove_events in kernel/trace/trace_events.c.
 func (p *points) dropModuleEvents(mod *kernel.Module) {
 	for _, tp := range p.list {
 		if tp.module != mod.Name {
@@ -58,6 +59,11 @@ func (p *points) dropModuleEvents(mod *kernel.Module) {
 		}
 		for _, e := range tp.events {
 			e.Switch = nil // its jump labels go with the module
+			for _, x := range append([]*Tracer{p.t.root()}, p.t.root().instances...) {
+				if u := x.uses[e.TraceEvent]; u != nil && u.wasOn {
+					x.reset()
+				}
+			}
 			for _, u := range e.users {
 				u.dropTriggers()
 				u.soft, u.asleep = 0, false
