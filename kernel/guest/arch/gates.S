@@ -115,5 +115,7 @@
 	.endr
 	.noaltmacro
 #define TRACE_EVENT(sys, event, ...) GATE __traceiter_##event
+#define DECLARE_EVENT_CLASS(...)
+#define DEFINE_EVENT(class, sys, event, ...) GATE __traceiter_##event
 #include "trace/events/all.h"
 	.section .note.GNU-stack, "", @progbits

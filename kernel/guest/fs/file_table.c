@@ -1,6 +1,7 @@
 /*
  * Open files: allocation, and the last fput, which a task does on its way back to user space (Linux's fs/file_table.c).
  */
+#include "module.h"
 #include "namei.h"
 #include "filelock.h"
 #include "fdtable.h"
@@ -126,6 +127,7 @@ static void __fput(struct file *file)
 	locks_remove_file(file);
 	if (file->f_op->release)
 		file->f_op->release(inode, file);
+	fops_put(file->f_op);
 	if (file->f_mode & FMODE_WRITER) {
 		put_write_access(inode);
 		__mnt_drop_write(mnt);

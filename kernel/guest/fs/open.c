@@ -1,4 +1,5 @@
 /* open, close, truncate, access, chmod, chown (Linux's fs/open.c). */
+#include "module.h"
 #include "namei.h"
 #include "filelock.h"
 #include "fs_struct.h"
@@ -284,7 +285,11 @@ static noinline int do_dentry_open(struct file *f, struct inode *inode, int (*op
 	}
 	if (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode))
 		f->f_mode |= FMODE_ATOMIC_POS;
-	f->f_op = inode->i_fop;
+	f->f_op = fops_get(inode->i_fop);
+	if (WARN_ON(!f->f_op)) {
+		error = -ENODEV;
+		goto cleanup_all;
+	}
 	error = security_file_open(f);
 	if (error)
 		goto cleanup_all;

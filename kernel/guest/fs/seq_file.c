@@ -200,7 +200,8 @@ ssize_t seq_read(struct file *file, char __user *buf, size_t size, loff_t *ppos)
 	ssize_t ret;
 
 	iov_iter_ubuf(&iter, ITER_DEST, buf, size);
-	ret = file->f_op->read_iter(&kiocb, &iter);	/* seq_read_iter, or tracefs' own */
+	/* tracefs has one of its own */
+	ret = file->f_op->read_iter ? file->f_op->read_iter(&kiocb, &iter) : seq_read_iter(&kiocb, &iter);
 	*ppos = kiocb.ki_pos;
 	return ret;
 }

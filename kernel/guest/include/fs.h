@@ -211,6 +211,7 @@ struct dir_context {
 };
 
 struct file_operations {
+	struct module *owner;		/* that an open file keeps loaded */
 	loff_t (*llseek)(struct file *, loff_t, int);
 	ssize_t (*read)(struct file *, char __user *, size_t, loff_t *);
 	ssize_t (*write)(struct file *, const char __user *, size_t, loff_t *);

@@ -191,6 +191,7 @@ char *d_absolute_path(const struct path *path, char *buf, int buflen);
 
 /* fs/devices.c, drivers/char/mem.c */
 int __register_chrdev(unsigned int major, const char *name, const struct file_operations *fops);
+void unregister_chrdev(unsigned int major, const char *name);
 #define register_chrdev(major, name, fops)	__register_chrdev(major, name, fops)
 extern const struct file_operations def_chr_fops, def_blk_fops, pipefifo_fops;
 int vfs_mknod_path(const char *path, umode_t mode, dev_t dev);

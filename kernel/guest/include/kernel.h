@@ -36,5 +36,7 @@ int __cond_resched(void);
 #define BUILD_BUG_ON(c)		_Static_assert(!(c), "BUILD_BUG_ON")
 #define WARN_ON(c)		({ int __w = !!(c); if (unlikely(__w)) warn_slowpath_fmt(__FILE__, __LINE__, NULL); __w; })
 #define WARN_ON_ONCE(c)		({ static bool __o; int __w = !!(c); if (unlikely(__w) && !__o) { __o = true; warn_slowpath_fmt(__FILE__, __LINE__, NULL); } __w; })
+#define WARN(c, fmt...)		({ int __w = !!(c); if (unlikely(__w)) warn_slowpath_fmt(__FILE__, __LINE__, fmt); __w; })
+#define WARN_ONCE(c, fmt...)	({ static bool __o; int __w = !!(c); if (unlikely(__w) && !__o) { __o = true; warn_slowpath_fmt(__FILE__, __LINE__, fmt); } __w; })
 __printf(3, 4) void warn_slowpath_fmt(const char *file, int line, const char *fmt, ...);
 #include "trace_printk.h"

@@ -72,6 +72,10 @@ extern struct module __this_module;
 bool try_module_get(struct module *module);
 void __module_get(struct module *module);
 void module_put(struct module *module);
+/* Of an open file: the driver stays loaded. */
+#define fops_get(fops)	((fops) && (!(fops)->owner || try_module_get((fops)->owner)) ? (fops) : NULL)
+#define replace_fops(f, fops)	do { const struct file_operations *__fops = (fops); fops_put((f)->f_op); (f)->f_op = __fops; } while (0)
+#define fops_put(fops)	do { if ((fops) && (fops)->owner) module_put((fops)->owner); } while (0)
 int module_refcount(struct module *mod);
 struct module *find_module(const char *name);
 struct module *__module_address(unsigned long addr);

@@ -52,4 +52,7 @@ long schedule_timeout(long timeout);
 long schedule_timeout_interruptible(long timeout);
 long schedule_timeout_uninterruptible(long timeout);
 void msleep(unsigned int msecs);
+#define jiffies_to_msecs(j)	((unsigned int)((j) * (1000 / HZ)))
+unsigned long msleep_interruptible(unsigned int msecs);
+#define ssleep(s)	msleep((s) * 1000)
 #define MAX_SCHEDULE_TIMEOUT LONG_MAX

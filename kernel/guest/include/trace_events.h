@@ -3,11 +3,13 @@
  *
  *	TRACE_EVENT(system, name, id, TP_PROTO(…), TP_ARGS(…), TP_FIELDS(…), TP_printk(…))
  *
- * and that header is read several times, TRACE_EVENT meaning another thing each time: trace_NAME() in tracepoint.h, the gate
- * in gates.S, and here, once in the kernel and once in each module that has events: the tracepoint's key, the layout of the
- * record (struct trace_event_raw_NAME), and the rows that the host reads from section _ftrace_events. Where Linux has an
- * assignment in C a field here has a short program over the tracepoint's arguments, so that recording runs no instruction of
- * the guest. id is the event's number in Debian's 6.1.0 kernel.
+ * or, where several are alike, as in Linux: DECLARE_EVENT_CLASS(class, TP_PROTO, …) and for each of them
+ * DEFINE_EVENT(class, system, name, id, TP_PROTO(…), TP_ARGS(…)). A TRACE_EVENT is a class with one event. The header is read several
+ * times, the macros meaning another thing each time: trace_NAME() in tracepoint.h, the gate in gates.S, and here, once in the
+ * kernel and once in each module of its tree that has events: the tracepoint's key, the layout of the record (struct
+ * trace_event_raw_CLASS), and the rows that the host reads from section _ftrace_events. Where Linux has an assignment in C a field
+ * here has a short program over the tracepoint's arguments, so that recording runs no instruction of the guest. id is the
+ * event's number in Debian's 6.1.0 kernel. Modules that are not of the tree write Linux's own form: trace/define_trace.h.
  *
  * Before including: TRACE_INCLUDE_FILE, and the structs that the programs look into.
  */
@@ -15,20 +17,7 @@
 
 #ifndef _TRACE_EVENTS_H
 #define _TRACE_EVENTS_H
-enum { FIELD_VALUE, FIELD_ARRAY, FIELD_STRING, FIELD_TEXT };
-struct trace_event_field {
-	const char *type, *name;		/* 0, 8 */
-	u16 offset, size;			/* 16 */
-	u8 is_signed, kind, ncode, pad;		/* 20: kind is FIELD_* */
-	u64 code[6];				/* 24 */
-};
-struct trace_event_call {
-	const char *system, *name, *print;	/* 0, 8, 16 */
-	struct tracepoint *tp;			/* 24 */
-	const struct trace_event_field *fields;	/* 32 */
-	u32 nfields, id, data, size;		/* 40, 64 bytes in all: data is where strings begin, size is without them */
-	u64 pad;
-};
+#include "trace_rows.h"
 /* A program works on one value: bits 0-7 the operation, 8-15 a size, 32-63 a number. FIELD_ARRAY and _STRING end with an address. */
 #define TRACE_OP(op, size, imm)	((u64)(op) | (u64)(size) << 8 | (u64)(u32)(imm) << 32)
 #define T_ARG(n)		TRACE_OP(1, 0, n)
@@ -45,16 +34,25 @@ struct trace_event_call {
 #define T_RWBS			TRACE_OP(11, 0, 0)			/* blk_fill_rwbs */
 #define T_BLKERR		TRACE_OP(12, 0, 0)			/* blk_status_to_errno */
 #define T_SIGINFO(n, m)		T_ARG(n), TRACE_OP(13, 0, offsetof(struct kernel_siginfo, m))	/* TP_STORE_SIGINFO */
-#define is_signed_type(type)	(((type)(-1)) < (type)1)
 #define TP_FIELDS(f...)		f
 #define TP_printk(text)		text
 #endif
 
 #undef TRACE_EVENT
-#define TRACE_EVENT(sys, event, nr, proto, args, fields, print)	struct tracepoint __tracepoint_##event = { .name = #event };
+#define TRACE_EVENT(sys, event, nr, proto, args, fields, print)						\
+	DECLARE_EVENT_CLASS(event, PARAMS(proto), PARAMS(args), PARAMS(fields), PARAMS(print))			\
+	DEFINE_EVENT(event, sys, event, nr, PARAMS(proto), PARAMS(args))
+
+#undef DECLARE_EVENT_CLASS
+#undef DEFINE_EVENT
+#define DECLARE_EVENT_CLASS(class, proto, args, fields, print)
+#define DEFINE_EVENT(class, sys, event, nr, proto, args)	struct tracepoint __tracepoint_##event = { .name = #event };
 #include TRACE_INCLUDE_FILE
 
-#undef TRACE_EVENT
+#undef DEFINE_EVENT
+#define DEFINE_EVENT(class, sys, event, nr, proto, args)
+
+#undef DECLARE_EVENT_CLASS
 #undef __field
 #undef __array
 #undef __string
@@ -63,10 +61,24 @@ struct trace_event_call {
 #define __array(type, item, len, prog...)	type item[len];
 #define __string(item, prog...)			u32 __data_loc_##item;
 #define __text(item, prog...)			u32 __data_loc_##item;
-#define TRACE_EVENT(sys, event, nr, proto, args, fields, print)	struct trace_event_raw_##event { u64 ent; fields char __data[]; };
+#define DECLARE_EVENT_CLASS(class, proto, args, fields, print)	struct trace_event_raw_##class { u64 ent; fields char __data[]; };
 #include TRACE_INCLUDE_FILE
 
-#undef TRACE_EVENT
+#undef DECLARE_EVENT_CLASS
+#undef __field
+#undef __array
+#undef __string
+#undef __text
+#define __field(type, item, prog...)		+ 1
+#define __array(type, item, len, prog...)	+ 1
+#define __string(item, prog...)			+ 1
+#define __text(item, prog...)			+ 1
+#define DECLARE_EVENT_CLASS(class, proto, args, fields, print)	\
+	enum { trace_event_nfields_##class = fields };		\
+	static const char trace_event_print_##class[] = print;
+#include TRACE_INCLUDE_FILE
+
+#undef DECLARE_EVENT_CLASS
 #undef __field
 #undef __array
 #undef __string
@@ -80,20 +92,33 @@ struct trace_event_call {
 	{ "__data_loc char[]", #item, offsetof(__raw, __data_loc_##item), 4, 1, FIELD_STRING, _TRACE_PROG(prog) },
 #define __text(item, prog...)			\
 	{ "__data_loc char[]", #item, offsetof(__raw, __data_loc_##item), 4, 1, FIELD_TEXT, _TRACE_PROG(prog) },
-/* The function is only a scope in which __raw is the event's struct; it is thrown away: by the linker, or after a module's init. */
+/*
+ * The function is only a scope in which __raw is the class's struct; it is thrown away: by the linker, or after a module's init.
+ * The rows have a name for the assembler, by which the events find them from outside.
+ */
 #ifdef MODULE
 #define __trace_scope __section(".init.text")
 #else
 #define __trace_scope __section(".discard.text")
 #endif
-#define TRACE_EVENT(sys, event, nr, proto, args, f, text)							\
-	static void __used notrace __trace_scope trace_event_rows_##event(void)			\
+#define DECLARE_EVENT_CLASS(class, proto, args, f, print)							\
+	static void __used notrace __trace_scope trace_event_rows_##class(void)				\
 	{													\
-		typedef struct trace_event_raw_##event __raw;							\
-		static const struct trace_event_field trace_event_fields_##event[] __used = { f };		\
-		static const struct trace_event_call event_##event __used __aligned(8) __section("_ftrace_events") = {	\
-			#sys, #event, text, &__tracepoint_##event, trace_event_fields_##event,			\
-			ARRAY_SIZE(trace_event_fields_##event), nr, offsetof(__raw, __data), sizeof(__raw) };	\
-	}
+		typedef struct trace_event_raw_##class __raw;							\
+		static const struct trace_event_field rows[] __asm__("trace_event_fields_" #class) __used = { f };	\
+	}													\
+	extern const struct trace_event_field trace_event_fields_##class[];
 #include TRACE_INCLUDE_FILE
+
+#undef DECLARE_EVENT_CLASS
+#undef DEFINE_EVENT
+#define DECLARE_EVENT_CLASS(class, proto, args, f, print)
+#define DEFINE_EVENT(cls, sys, event, nr, proto, args)								\
+	static const struct trace_event_call event_##event __used __aligned(8) __section("_ftrace_events") = {		\
+		#sys, #event, trace_event_print_##cls, &__tracepoint_##event, trace_event_fields_##cls,			\
+		trace_event_nfields_##cls, nr, offsetof(struct trace_event_raw_##cls, __data),				\
+		sizeof(struct trace_event_raw_##cls), #cls };
+#include TRACE_INCLUDE_FILE
+#undef DECLARE_EVENT_CLASS
+#undef DEFINE_EVENT
 #undef TRACE_EVENT

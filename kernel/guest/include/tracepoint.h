@@ -80,5 +80,9 @@ DECLARE_TRACE(sys_exit, PARAMS(struct pt_regs *regs, long ret), PARAMS(regs, ret
 #define TP_PROTO(x...) x
 #define TP_ARGS(x...) x
 #define TRACE_EVENT(sys, event, nr, proto, args, fields, print) DECLARE_TRACE(event, PARAMS(proto), PARAMS(args))
+#define DECLARE_EVENT_CLASS(class, proto, args, fields, print)
+#define DEFINE_EVENT(class, sys, event, nr, proto, args) DECLARE_TRACE(event, PARAMS(proto), PARAMS(args))
 #include "trace/events/all.h"
 #undef TRACE_EVENT
+#undef DECLARE_EVENT_CLASS
+#undef DEFINE_EVENT

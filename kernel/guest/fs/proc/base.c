@@ -299,6 +299,8 @@ void proc_pid_evict_inode(struct inode *inode)
 		   inode->i_op == &proc_pid_link_inode_operations || inode->i_fop == &proc_single_file_operations)) {
 		put_task_struct(pp->task);
 		kfree(pp);
+	} else if (inode->i_fop == &proc_reg_ops_file_ops) {
+		pde_put(inode->i_private);
 	}
 	truncate_inode_pages_final(&inode->i_data);
 	clear_inode(inode);

@@ -6,13 +6,14 @@
 #include "mm.h"
 #include "sched.h"
 #include "uaccess.h"
+#include "rcupdate.h"
 
 static DEFINE_SPINLOCK(proc_subdir_lock);
 static unsigned int proc_next_ino = PROC_ROOT_INO;
 
 struct proc_dir_entry proc_root = { .name = "/proc", .mode = S_IFDIR | 0555, .ino = PROC_ROOT_INO };
 
-static struct proc_dir_entry *proc_create(const char *name, umode_t mode, struct proc_dir_entry *parent)
+struct proc_dir_entry *proc_register(const char *name, umode_t mode, struct proc_dir_entry *parent)
 {
 	struct proc_dir_entry *de = kzalloc(sizeof(*de), GFP_KERNEL), **p;
 
@@ -21,6 +22,9 @@ static struct proc_dir_entry *proc_create(const char *name, umode_t mode, struct
 	de->name = name;
 	de->mode = mode;
 	de->parent = parent ? parent : &proc_root;
+	atomic_set(&de->refcnt, 1);
+	spin_lock_init(&de->pde_unload_lock);
+	INIT_LIST_HEAD(&de->pde_openers);
 	spin_lock(&proc_subdir_lock);
 	de->ino = 0xf0000000u + ++proc_next_ino;	/* above the numbers of pid directories (PROC_DYNAMIC_FIRST) */
 	for (p = &de->parent->subdir; *p; p = &(*p)->next)
@@ -30,15 +34,29 @@ static struct proc_dir_entry *proc_create(const char *name, umode_t mode, struct
 	return de;
 }
 
+/* The entry, which nobody finds any more. */
+struct proc_dir_entry *proc_unregister(const char *name, struct proc_dir_entry *parent)
+{
+	struct proc_dir_entry **p, *de;
+
+	spin_lock(&proc_subdir_lock);
+	for (p = parent ? &parent->subdir : &proc_root.subdir; (de = *p) && strcmp(de->name, name); p = &de->next)
+		;
+	if (de)
+		WRITE_ONCE(*p, de->next);
+	spin_unlock(&proc_subdir_lock);
+	return de;
+}
+
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent)
 {
-	return proc_create(name, S_IFDIR | 0555, parent);
+	return proc_register(name, S_IFDIR | 0555, parent);
 }
 
 struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, struct proc_dir_entry *parent,
 					  int (*show)(struct seq_file *, void *))
 {
-	struct proc_dir_entry *de = proc_create(name, S_IFREG | mode, parent);
+	struct proc_dir_entry *de = proc_register(name, S_IFREG | mode, parent);
 
 	if (de)
 		de->show = show;
@@ -48,7 +66,7 @@ struct proc_dir_entry *proc_create_single_data(const char *name, umode_t mode, s
 struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, struct proc_dir_entry *parent,
 				       const struct seq_operations *ops)
 {
-	struct proc_dir_entry *de = proc_create(name, S_IFREG | mode, parent);
+	struct proc_dir_entry *de = proc_register(name, S_IFREG | mode, parent);
 
 	if (de)
 		de->seq_ops = ops;
@@ -57,7 +75,7 @@ struct proc_dir_entry *proc_create_seq_private(const char *name, umode_t mode, s
 
 struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *dest)
 {
-	struct proc_dir_entry *de = proc_create(name, S_IFLNK | 0777, parent);
+	struct proc_dir_entry *de = proc_register(name, S_IFLNK | 0777, parent);
 
 	if (de)
 		de->link = dest;
@@ -120,8 +138,9 @@ struct inode *proc_get_inode(struct super_block *sb, struct proc_dir_entry *de)
 	} else if (S_ISLNK(de->mode)) {
 		inode->i_op = &proc_link_inode_operations;
 	} else {
-		inode->i_fop = de->fops ? de->fops : &proc_reg_file_ops;
+		inode->i_fop = de->fops ? de->fops : de->proc_ops ? &proc_reg_ops_file_ops : &proc_reg_file_ops;
 	}
+	atomic_inc(&de->refcnt);
 	return inode;
 }
 

@@ -1,4 +1,4 @@
-/* ext4: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* ext4: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(ext4, ext4_journal_start, 1042,
 	TP_PROTO(struct super_block *sb, int blocks, int rsv_blocks, int revoke_creds, unsigned long IP), TP_ARGS(sb, blocks, rsv_blocks, revoke_creds, IP),
@@ -79,7 +79,7 @@ TRACE_EVENT(ext4, ext4_free_inode, 1106,
 		"((unsigned int) ((REC->dev) & ((1U << 20) - 1))), (unsigned long) REC->ino, REC->mode, REC->uid, "
 		"REC->gid, REC->blocks"))
 
-TRACE_EVENT(ext4, ext4_da_write_begin, 1097,
+DECLARE_EVENT_CLASS(ext4__write_begin,
 	TP_PROTO(struct inode *inode, loff_t pos, unsigned int len), TP_ARGS(inode, pos, len),
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
@@ -89,7 +89,9 @@ TRACE_EVENT(ext4, ext4_da_write_begin, 1097,
 	TP_printk("\"dev %d,%d ino %lu pos %lld len %u\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) "
 		"& ((1U << 20) - 1))), (unsigned long) REC->ino, REC->pos, REC->len"))
 
-TRACE_EVENT(ext4, ext4_da_write_end, 1094,
+DEFINE_EVENT(ext4__write_begin, ext4, ext4_da_write_begin, 1097, TP_PROTO(struct inode *inode, loff_t pos, unsigned int len), TP_ARGS(inode, pos, len))
+
+DECLARE_EVENT_CLASS(ext4__write_end,
 	TP_PROTO(struct inode *inode, loff_t pos, unsigned int len, unsigned int copied), TP_ARGS(inode, pos, len, copied),
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
@@ -100,7 +102,9 @@ TRACE_EVENT(ext4, ext4_da_write_end, 1094,
 	TP_printk("\"dev %d,%d ino %lu pos %lld len %u copied %u\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) "
 		"((REC->dev) & ((1U << 20) - 1))), (unsigned long) REC->ino, REC->pos, REC->len, REC->copied"))
 
-TRACE_EVENT(ext4, ext4_readpage, 1088,
+DEFINE_EVENT(ext4__write_end, ext4, ext4_da_write_end, 1094, TP_PROTO(struct inode *inode, loff_t pos, unsigned int len, unsigned int copied), TP_ARGS(inode, pos, len, copied))
+
+DECLARE_EVENT_CLASS(ext4__page_op,
 	TP_PROTO(struct page *page), TP_ARGS(page),
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct page, mapping), T_LD(8, struct address_space, host), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
@@ -108,6 +112,8 @@ TRACE_EVENT(ext4, ext4_readpage, 1088,
 		__field(unsigned long, index, T_ARG(0), T_LD(8, struct page, index))),
 	TP_printk("\"dev %d,%d ino %lu page_index %lu\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & "
 		"((1U << 20) - 1))), (unsigned long) REC->ino, (unsigned long) REC->index"))
+
+DEFINE_EVENT(ext4__page_op, ext4, ext4_readpage, 1088, TP_PROTO(struct page *page), TP_ARGS(page))
 
 TRACE_EVENT(ext4, ext4_writepages, 1093,
 	TP_PROTO(struct inode *inode, struct writeback_control *wbc), TP_ARGS(inode, wbc),
@@ -211,7 +217,7 @@ TRACE_EVENT(ext4, ext4_unlink_exit, 1053,
 	TP_printk("\"dev %d,%d ino %lu ret %d\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << "
 		"20) - 1))), (unsigned long) REC->ino, REC->ret"))
 
-TRACE_EVENT(ext4, ext4_truncate_enter, 1052,
+DECLARE_EVENT_CLASS(ext4__truncate,
 	TP_PROTO(struct inode *inode), TP_ARGS(inode),
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
@@ -220,16 +226,10 @@ TRACE_EVENT(ext4, ext4_truncate_enter, 1052,
 	TP_printk("\"dev %d,%d ino %lu blocks %llu\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & "
 		"((1U << 20) - 1))), (unsigned long) REC->ino, REC->blocks"))
 
-TRACE_EVENT(ext4, ext4_truncate_exit, 1051,
-	TP_PROTO(struct inode *inode), TP_ARGS(inode),
-	TP_FIELDS(
-		__field(dev_t, dev, T_ARG(0), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
-		__field(ino_t, ino, T_ARG(0), T_LD(8, struct inode, i_ino))
-		__field(__u64, blocks, T_ARG(0), T_LD(8, struct inode, i_blocks))),
-	TP_printk("\"dev %d,%d ino %lu blocks %llu\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & "
-		"((1U << 20) - 1))), (unsigned long) REC->ino, REC->blocks"))
+DEFINE_EVENT(ext4__truncate, ext4, ext4_truncate_enter, 1052, TP_PROTO(struct inode *inode), TP_ARGS(inode))
+DEFINE_EVENT(ext4__truncate, ext4, ext4_truncate_exit, 1051, TP_PROTO(struct inode *inode), TP_ARGS(inode))
 
-TRACE_EVENT(ext4, ext4_ext_map_blocks_enter, 1048,
+DECLARE_EVENT_CLASS(ext4__map_blocks_enter,
 	TP_PROTO(struct inode *inode, u32 lblk, unsigned int len, unsigned int flags), TP_ARGS(inode, lblk, len, flags),
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
@@ -244,7 +244,9 @@ TRACE_EVENT(ext4, ext4_ext_map_blocks_enter, 1048,
 		"\"NO_NORMALIZE\" }, { 0x0100, \"CONVERT_UNWRITTEN\" }, { 0x0200, \"ZERO\" }, { 0x0400, \"IO_SUBMIT\" }, "
 		"{ 0x40000000, \"EX_NOCACHE\" })"))
 
-TRACE_EVENT(ext4, ext4_ext_map_blocks_exit, 1046,
+DEFINE_EVENT(ext4__map_blocks_enter, ext4, ext4_ext_map_blocks_enter, 1048, TP_PROTO(struct inode *inode, u32 lblk, unsigned int len, unsigned int flags), TP_ARGS(inode, lblk, len, flags))
+
+DECLARE_EVENT_CLASS(ext4__map_blocks_exit,
 	TP_PROTO(struct inode *inode, unsigned int flags, struct ext4_map_blocks *map, int ret), TP_ARGS(inode, flags, map, ret),
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
@@ -263,3 +265,5 @@ TRACE_EVENT(ext4, ext4_ext_map_blocks_exit, 1046,
 		"{ 0x40000000, \"EX_NOCACHE\" }), REC->lblk, REC->pblk, REC->len, __print_flags(REC->mflags, \"\", { "
 		"((((1UL))) << (5)), \"N\" }, { ((((1UL))) << (4)), \"M\" }, { ((((1UL))) << (11)), \"U\" }, { ((((1UL))) "
 		"<< (9)), \"B\" }), REC->ret"))
+
+DEFINE_EVENT(ext4__map_blocks_exit, ext4, ext4_ext_map_blocks_exit, 1046, TP_PROTO(struct inode *inode, unsigned int flags, struct ext4_map_blocks *map, int ret), TP_ARGS(inode, flags, map, ret))

@@ -1,4 +1,4 @@
-/* Interrupts and softirqs: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* Interrupts and softirqs: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(irq, irq_handler_entry, 147,
 	TP_PROTO(int irq, struct irqaction *action), TP_ARGS(irq, action),
@@ -14,10 +14,12 @@ TRACE_EVENT(irq, irq_handler_exit, 146,
 		__field(int, ret, T_ARG(2))),
 	TP_printk("\"irq=%d ret=%s\", REC->irq, REC->ret ? \"handled\" : \"unhandled\""))
 
-TRACE_EVENT(irq, softirq_raise, 143,
+DECLARE_EVENT_CLASS(softirq,
 	TP_PROTO(unsigned int vec_nr), TP_ARGS(vec_nr),
 	TP_FIELDS(
 		__field(unsigned int, vec, T_ARG(0))),
 	TP_printk("\"vec=%u [action=%s]\", REC->vec, __print_symbolic(REC->vec, { 0, \"HI\" }, { 1, \"TIMER\" }, { 2, "
 		"\"NET_TX\" }, { 3, \"NET_RX\" }, { 4, \"BLOCK\" }, { 5, \"IRQ_POLL\" }, { 6, \"TASKLET\" }, { 7, "
 		"\"SCHED\" }, { 8, \"HRTIMER\" }, { 9, \"RCU\" })"))
+
+DEFINE_EVENT(softirq, irq, softirq_raise, 143, TP_PROTO(unsigned int vec_nr), TP_ARGS(vec_nr))

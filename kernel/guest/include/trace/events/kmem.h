@@ -1,4 +1,4 @@
-/* Memory: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* Memory: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 #ifndef GFP_FLAGS_PRINT
 #define GFP_FLAGS_PRINT \
 	"(REC->gfp_flags) ? __print_flags(REC->gfp_flags, \"|\", {( unsigned long)(((((((( gfp_t)(0x400u|0x800u)) " \
@@ -82,7 +82,7 @@ TRACE_EVENT(kmem, mm_page_alloc, 542,
 		__field(int, migratetype, T_ARG(3))),
 	TP_printk("\"page=%p pfn=0x%lx order=%d migratetype=%d gfp_flags=%s\", REC->pfn != -1UL ? (((struct page *)vmemmap_base) + (REC->pfn)) : ((void *)0), REC->pfn != -1UL ? REC->pfn : 0, REC->order, REC->migratetype, " GFP_FLAGS_PRINT))
 
-TRACE_EVENT(kmem, mm_page_alloc_zone_locked, 541,
+DECLARE_EVENT_CLASS(mm_page,
 	TP_PROTO(struct page *page, unsigned int order, int migratetype, int percpu_refill), TP_ARGS(page, order, migratetype, percpu_refill),
 	TP_FIELDS(
 		__field(unsigned long, pfn, T_PFN(0))
@@ -92,6 +92,8 @@ TRACE_EVENT(kmem, mm_page_alloc_zone_locked, 541,
 	TP_printk("\"page=%p pfn=0x%lx order=%u migratetype=%d percpu_refill=%d\", REC->pfn != -1UL ? (((struct page "
 		"*)vmemmap_base) + (REC->pfn)) : ((void *)0), REC->pfn != -1UL ? REC->pfn : 0, REC->order, "
 		"REC->migratetype, REC->percpu_refill"))
+
+DEFINE_EVENT(mm_page, kmem, mm_page_alloc_zone_locked, 541, TP_PROTO(struct page *page, unsigned int order, int migratetype, int percpu_refill), TP_ARGS(page, order, migratetype, percpu_refill))
 
 TRACE_EVENT(kmem, mm_page_free, 544,
 	TP_PROTO(struct page *page, unsigned int order), TP_ARGS(page, order),

@@ -1,4 +1,4 @@
-/* Modules: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* Modules: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(module, module_load, 357,
 	TP_PROTO(struct module *mod), TP_ARGS(mod),
@@ -14,7 +14,7 @@ TRACE_EVENT(module, module_free, 356,
 		__string(name, T_ARG(0), T_ADD(struct module, name))),
 	TP_printk("\"%s\", __get_str(name)"))
 
-TRACE_EVENT(module, module_get, 355,
+DECLARE_EVENT_CLASS(module_refcnt,
 	TP_PROTO(struct module *mod, unsigned long ip), TP_ARGS(mod, ip),
 	TP_FIELDS(
 		__field(unsigned long, ip, T_ARG(1), T_CALLER)
@@ -22,13 +22,8 @@ TRACE_EVENT(module, module_get, 355,
 		__string(name, T_ARG(0), T_ADD(struct module, name))),
 	TP_printk("\"%s call_site=%ps refcnt=%d\", __get_str(name), (void *)REC->ip, REC->refcnt"))
 
-TRACE_EVENT(module, module_put, 354,
-	TP_PROTO(struct module *mod, unsigned long ip), TP_ARGS(mod, ip),
-	TP_FIELDS(
-		__field(unsigned long, ip, T_ARG(1), T_CALLER)
-		__field(int, refcnt, T_ARG(0), T_LD(4, struct module, refcnt))
-		__string(name, T_ARG(0), T_ADD(struct module, name))),
-	TP_printk("\"%s call_site=%ps refcnt=%d\", __get_str(name), (void *)REC->ip, REC->refcnt"))
+DEFINE_EVENT(module_refcnt, module, module_get, 355, TP_PROTO(struct module *mod, unsigned long ip), TP_ARGS(mod, ip))
+DEFINE_EVENT(module_refcnt, module, module_put, 354, TP_PROTO(struct module *mod, unsigned long ip), TP_ARGS(mod, ip))
 
 TRACE_EVENT(module, module_request, 353,
 	TP_PROTO(const char *name, bool wait, unsigned long ip), TP_ARGS(name, wait, ip),

@@ -1,4 +1,4 @@
-/* The log: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* The log: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(printk, console, 329,
 	TP_PROTO(const char *text, size_t len), TP_ARGS(text, len),

@@ -1,4 +1,4 @@
-/* RCU: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* RCU: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(rcu, rcu_utilization, 343,
 	TP_PROTO(const char *s), TP_ARGS(s),

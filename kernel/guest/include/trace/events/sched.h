@@ -1,4 +1,4 @@
-/* The scheduler: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* The scheduler: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(sched, sched_kthread_stop, 322,
 	TP_PROTO(struct task_struct *t), TP_ARGS(t),
@@ -13,7 +13,7 @@ TRACE_EVENT(sched, sched_kthread_stop_ret, 321,
 		__field(int, ret, T_ARG(0))),
 	TP_printk("\"ret=%d\", REC->ret"))
 
-TRACE_EVENT(sched, sched_process_free, 312,
+DECLARE_EVENT_CLASS(sched_process_template,
 	TP_PROTO(struct task_struct *p), TP_ARGS(p),
 	TP_FIELDS(
 		__array(char, comm, 16, T_ARG(0), T_ADD(struct task_struct, comm))
@@ -21,15 +21,10 @@ TRACE_EVENT(sched, sched_process_free, 312,
 		__field(int, prio, T_ARG(0), T_LD(4, struct task_struct, prio))),
 	TP_printk("\"comm=%s pid=%d prio=%d\", REC->comm, REC->pid, REC->prio"))
 
-TRACE_EVENT(sched, sched_wait_task, 310,
-	TP_PROTO(struct task_struct *p), TP_ARGS(p),
-	TP_FIELDS(
-		__array(char, comm, 16, T_ARG(0), T_ADD(struct task_struct, comm))
-		__field(pid_t, pid, T_ARG(0), T_LD(4, struct task_struct, pid))
-		__field(int, prio, T_ARG(0), T_LD(4, struct task_struct, prio))),
-	TP_printk("\"comm=%s pid=%d prio=%d\", REC->comm, REC->pid, REC->prio"))
+DEFINE_EVENT(sched_process_template, sched, sched_process_free, 312, TP_PROTO(struct task_struct *p), TP_ARGS(p))
+DEFINE_EVENT(sched_process_template, sched, sched_wait_task, 310, TP_PROTO(struct task_struct *p), TP_ARGS(p))
 
-TRACE_EVENT(sched, sched_stat_wait, 306,
+DECLARE_EVENT_CLASS(sched_stat_template,
 	TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay),
 	TP_FIELDS(
 		__array(char, comm, 16, T_ARG(0), T_ADD(struct task_struct, comm))
@@ -37,29 +32,10 @@ TRACE_EVENT(sched, sched_stat_wait, 306,
 		__field(u64, delay, T_ARG(1))),
 	TP_printk("\"comm=%s pid=%d delay=%Lu [ns]\", REC->comm, REC->pid, (unsigned long long)REC->delay"))
 
-TRACE_EVENT(sched, sched_stat_sleep, 305,
-	TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay),
-	TP_FIELDS(
-		__array(char, comm, 16, T_ARG(0), T_ADD(struct task_struct, comm))
-		__field(pid_t, pid, T_ARG(0), T_LD(4, struct task_struct, pid))
-		__field(u64, delay, T_ARG(1))),
-	TP_printk("\"comm=%s pid=%d delay=%Lu [ns]\", REC->comm, REC->pid, (unsigned long long)REC->delay"))
-
-TRACE_EVENT(sched, sched_stat_iowait, 304,
-	TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay),
-	TP_FIELDS(
-		__array(char, comm, 16, T_ARG(0), T_ADD(struct task_struct, comm))
-		__field(pid_t, pid, T_ARG(0), T_LD(4, struct task_struct, pid))
-		__field(u64, delay, T_ARG(1))),
-	TP_printk("\"comm=%s pid=%d delay=%Lu [ns]\", REC->comm, REC->pid, (unsigned long long)REC->delay"))
-
-TRACE_EVENT(sched, sched_stat_blocked, 303,
-	TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay),
-	TP_FIELDS(
-		__array(char, comm, 16, T_ARG(0), T_ADD(struct task_struct, comm))
-		__field(pid_t, pid, T_ARG(0), T_LD(4, struct task_struct, pid))
-		__field(u64, delay, T_ARG(1))),
-	TP_printk("\"comm=%s pid=%d delay=%Lu [ns]\", REC->comm, REC->pid, (unsigned long long)REC->delay"))
+DEFINE_EVENT(sched_stat_template, sched, sched_stat_wait, 306, TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay))
+DEFINE_EVENT(sched_stat_template, sched, sched_stat_sleep, 305, TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay))
+DEFINE_EVENT(sched_stat_template, sched, sched_stat_iowait, 304, TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay))
+DEFINE_EVENT(sched_stat_template, sched, sched_stat_blocked, 303, TP_PROTO(struct task_struct *tsk, u64 delay), TP_ARGS(tsk, delay))
 
 TRACE_EVENT(sched, sched_stat_runtime, 302,
 	TP_PROTO(struct task_struct *tsk, u64 runtime, u64 vruntime), TP_ARGS(tsk, runtime, vruntime),

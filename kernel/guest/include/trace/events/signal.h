@@ -1,4 +1,4 @@
-/* Signals: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* Signals: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(signal, signal_generate, 183,
 	TP_PROTO(int sig, struct kernel_siginfo *info, struct task_struct *task, int group, int result), TP_ARGS(sig, info, task, group, result),

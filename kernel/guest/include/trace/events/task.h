@@ -1,4 +1,4 @@
-/* Tasks: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* Tasks: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(task, task_newtask, 127,
 	TP_PROTO(struct task_struct *task, unsigned long clone_flags), TP_ARGS(task, clone_flags),

@@ -1,10 +1,12 @@
-/* Timers: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* Timers: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
-TRACE_EVENT(timer, timer_init, 380,
+DECLARE_EVENT_CLASS(timer_class,
 	TP_PROTO(struct timer_list *timer), TP_ARGS(timer),
 	TP_FIELDS(
 		__field(void *, timer, T_ARG(0))),
 	TP_printk("\"timer=%p\", REC->timer"))
+
+DEFINE_EVENT(timer_class, timer, timer_init, 380, TP_PROTO(struct timer_list *timer), TP_ARGS(timer))
 
 TRACE_EVENT(timer, timer_start, 379,
 	TP_PROTO(struct timer_list *timer, unsigned long expires, unsigned int flags), TP_ARGS(timer, expires, flags),
@@ -28,17 +30,8 @@ TRACE_EVENT(timer, timer_expire_entry, 378,
 		__field(unsigned long, baseclk, T_ARG(1))),
 	TP_printk("\"timer=%p function=%ps now=%lu baseclk=%lu\", REC->timer, REC->function, REC->now, REC->baseclk"))
 
-TRACE_EVENT(timer, timer_expire_exit, 377,
-	TP_PROTO(struct timer_list *timer), TP_ARGS(timer),
-	TP_FIELDS(
-		__field(void *, timer, T_ARG(0))),
-	TP_printk("\"timer=%p\", REC->timer"))
-
-TRACE_EVENT(timer, timer_cancel, 376,
-	TP_PROTO(struct timer_list *timer), TP_ARGS(timer),
-	TP_FIELDS(
-		__field(void *, timer, T_ARG(0))),
-	TP_printk("\"timer=%p\", REC->timer"))
+DEFINE_EVENT(timer_class, timer, timer_expire_exit, 377, TP_PROTO(struct timer_list *timer), TP_ARGS(timer))
+DEFINE_EVENT(timer_class, timer, timer_cancel, 376, TP_PROTO(struct timer_list *timer), TP_ARGS(timer))
 
 TRACE_EVENT(timer, hrtimer_init, 375,
 	TP_PROTO(struct hrtimer *hrtimer, int clockid, enum hrtimer_mode mode), TP_ARGS(hrtimer, clockid, mode),
@@ -83,17 +76,14 @@ TRACE_EVENT(timer, hrtimer_expire_entry, 373,
 		__field(void *, function, T_ARG(0), T_LD(8, struct hrtimer, function))),
 	TP_printk("\"hrtimer=%p function=%ps now=%llu\", REC->hrtimer, REC->function, (unsigned long long) REC->now"))
 
-TRACE_EVENT(timer, hrtimer_expire_exit, 372,
+DECLARE_EVENT_CLASS(hrtimer_class,
 	TP_PROTO(struct hrtimer *hrtimer), TP_ARGS(hrtimer),
 	TP_FIELDS(
 		__field(void *, hrtimer, T_ARG(0))),
 	TP_printk("\"hrtimer=%p\", REC->hrtimer"))
 
-TRACE_EVENT(timer, hrtimer_cancel, 371,
-	TP_PROTO(struct hrtimer *hrtimer), TP_ARGS(hrtimer),
-	TP_FIELDS(
-		__field(void *, hrtimer, T_ARG(0))),
-	TP_printk("\"hrtimer=%p\", REC->hrtimer"))
+DEFINE_EVENT(hrtimer_class, timer, hrtimer_expire_exit, 372, TP_PROTO(struct hrtimer *hrtimer), TP_ARGS(hrtimer))
+DEFINE_EVENT(hrtimer_class, timer, hrtimer_cancel, 371, TP_PROTO(struct hrtimer *hrtimer), TP_ARGS(hrtimer))
 
 TRACE_EVENT(timer, tick_stop, 368,
 	TP_PROTO(int success, int dependency), TP_ARGS(success, dependency),

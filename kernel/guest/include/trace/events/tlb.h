@@ -1,4 +1,4 @@
-/* The TLB: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* The TLB: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(tlb, tlb_flush, 604,
 	TP_PROTO(int reason, unsigned long pages), TP_ARGS(reason, pages),

@@ -1,4 +1,4 @@
-/* Work queues: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_event.h. */
+/* Work queues: Linux 6.1's events, formats and ids, each with the way from its arguments to its fields; see trace_events.h. */
 
 TRACE_EVENT(workqueue, workqueue_queue_work, 259,
 	TP_PROTO(int req_cpu, const char *workqueue, int cpu, struct work_struct *work), TP_ARGS(req_cpu, workqueue, cpu, work),

@@ -1,1 +1,2 @@
 #include "../../../include/kernel.h"
+#include "../../../include/kstrtox.h"

@@ -1,0 +1,1 @@
+#include "../../../include/proc_fs.h"

@@ -1,0 +1,1 @@
+#include "../../../include/seq_file.h"

@@ -1,1 +1,0 @@
-#include "../../../include/trace_events.h"
