@@ -24,6 +24,7 @@ type options struct {
 	args      []string // the script's own, behind --
 	machine   kernel.Config
 	modules   []user.File // that come with the image of --image
+	bring     []hostFile  // into the guest
 	maxSteps  uint64
 	maxMemory uint64
 	eval      string
@@ -112,6 +113,11 @@ func newFlags(o *options) *flag.FlagSet {
 	})
 	f.Func("image", "boot the guest kernel in `FILE` (default: the one inside kscope)", func(s string) (err error) {
 		o.machine.Image, o.modules, err = readImage(s)
+		return err
+	})
+	f.Func("file", "bring `HOST[=GUEST]`, a file of the host, into the guest, as /NAME or where GUEST says; may be given again", func(s string) error {
+		h, err := parseHostFile(s)
+		o.bring = append(o.bring, h)
 		return err
 	})
 	f.Func("features", "`LIST` of features of kernels later than 6.1: "+featureNames(), func(s string) (err error) {

@@ -171,6 +171,11 @@ func (p *program) command(c *lang.Command) int {
 			opts.files[i] = filepath.Join(c.Dir, file)
 		}
 	}
+	for i, f := range opts.bring {
+		if !filepath.IsAbs(f.host) {
+			opts.bring[i].host = filepath.Join(c.Dir, f.host)
+		}
+	}
 	if !filepath.IsAbs(opts.output) {
 		opts.output = filepath.Join(c.Dir, opts.output)
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -154,7 +155,11 @@ func parts(m *kernel.Machine) error {
 
 // boot makes a booted machine: the kernel, then what hangs off it.
 func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
-	cfg.Initrd = user.Initrd(append(sh.Files(), p.opts.modules...)...)
+	brought, err := guestFiles(p.opts.bring)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Initrd = user.Initrd(slices.Concat(sh.Files(), p.opts.modules, brought)...)
 	m, err := p.snaps.Machine(cfg, parts)
 	if err != nil {
 		return nil, err
