@@ -21,14 +21,34 @@ func (noTracer) Fork(m *kernel.Machine) kernel.Part {
 		switch {
 		case name == "tracefs_lookup":
 			ret = kernel.ENOENT.Ret()
-		case name == "tracefs_iterate", name == "tracefs_readable", name == "ftrace_process_locs":
+		case name == "tracefs_iterate", name == "tracefs_readable":
 			ret = 0
+		case name == "ftrace_process_locs":
+			m.RegisterGate(name, func(*kernel.VCPU) uint64 { return nopSites(m) })
+			continue
 		case name != "function_trace_call" && name != "arch_ftrace_ops_list_func" && !strings.HasPrefix(name, "tracefs_"):
 			continue
 		}
 		m.RegisterGate(name, func(*kernel.VCPU) uint64 { return ret })
 	}
 	return noTracer{}
+}
+
+// nopSites makes the calls of __fentry__ nops, as every machine with a tracer has them.
+func nopSites(m *kernel.Machine) (n uint64) {
+	at, _ := m.SymAddr("__start_mcount_loc")
+	end, _ := m.SymAddr("__stop_mcount_loc")
+	for ; at < end; at += 8 {
+		site, err := m.U64(at)
+		if err == nil {
+			err = m.Write(site, []byte{0x0f, 0x1f, 0x44, 0, 0})
+		}
+		if err != nil {
+			panic(err)
+		}
+		n++
+	}
+	return n
 }
 
 // setup gives a machine its Host.

@@ -233,3 +233,51 @@ func TestLoadAverage(t *testing.T) {
 		t.Errorf("%v", loads)
 	}
 }
+
+// sched_setattr and sched_getattr: policy, nice and priority in one record, whose size tells what the caller knows.
+func TestSchedAttr(t *testing.T) {
+	le := binary.LittleEndian
+	attr := func(size, policy uint32, flags uint64, nice int32, prio uint32, more ...byte) []byte {
+		b := le.AppendUint32(le.AppendUint32(nil, size), policy)
+		b = le.AppendUint32(le.AppendUint32(le.AppendUint64(b, flags), uint32(nice)), prio)
+		return append(append(b, make([]byte, 56-len(b))...), more...)
+	}
+	got := spawn(t, kernel.Config{CPUs: 2, Seed: 1}, func(s *Sys, print func(string, ...any)) {
+		show := func() {
+			_, out, e := s.named("sched_getattr", 0, Out(56), 56, 0)
+			b := out[0]
+			print("%d: size %d policy %d flags %d nice %d prio %d", e, le.Uint32(b), le.Uint32(b[4:]), le.Uint64(b[8:]), int32(le.Uint32(b[16:])), le.Uint32(b[20:]))
+		}
+		set := func(a []byte) { print("set %d", s.do1("sched_setattr", 0, a, 0)) }
+		show()
+		set(attr(56, 0, 1, 7, 0)) // SCHED_OTHER, reset on fork
+		show()
+		set(attr(0, 1, 0, 0, 42)) // SCHED_FIFO; size 0: the first version's
+		show()
+		set(attr(56, 5, 8|16, 0, 0)) // the policy and its parameters stay
+		show()
+		set(attr(56, 1, 0, 0, 0))             // FIFO without a priority
+		set(attr(56, 6, 0, 0, 0))             // SCHED_DEADLINE
+		set(attr(60, 0, 0, 0, 0, 0, 0, 0, 0)) // words that nobody knows, but 0
+		set(attr(60, 0, 0, 0, 0, 1, 0, 0, 0))
+		set(attr(40, 0, 0, 0, 0))
+		print("%d %d", s.do1("sched_getattr", 0, make([]byte, 56), 40, 0), s.do1("sched_getattr", 9999, make([]byte, 56), 56, 0))
+	})
+	const want = `0: size 56 policy 0 flags 0 nice 0 prio 0
+set 0
+0: size 56 policy 0 flags 1 nice 7 prio 0
+set 0
+0: size 56 policy 1 flags 0 nice 0 prio 42
+set 0
+0: size 56 policy 1 flags 0 nice 0 prio 42
+set 22
+set 22
+set 0
+set 7
+set 7
+22 3
+`
+	if got != want {
+		t.Errorf("got %s want %s", got, want)
+	}
+}

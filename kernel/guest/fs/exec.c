@@ -566,6 +566,7 @@ static noinline int bprm_execve(struct linux_binprm *bprm, int fd, struct filena
 	if (IS_ERR(file))
 		goto out;
 	bprm->file = file;
+	sched_exec();
 	retval = security_bprm_creds_for_exec(bprm);
 	if (retval)
 		goto out;

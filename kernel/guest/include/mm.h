@@ -137,6 +137,8 @@ struct mm_struct {
 	spinlock_t page_table_lock;
 	struct rw_semaphore mmap_lock;
 	unsigned long mmap_base, total_vm, stack_vm, data_vm;
+	unsigned long hiwater_rss, hiwater_vm;	/* the most there has been before it became less */
+	atomic_long_t pgtables_bytes;
 	atomic_long_t rss_stat[NR_MM_COUNTERS];
 	unsigned long start_code, end_code, start_data, end_data, start_brk, brk, start_stack;
 	unsigned long arg_start, arg_end, env_start, env_end;
@@ -150,6 +152,8 @@ static __always_inline unsigned long get_mm_counter(struct mm_struct *mm, int me
 	return max(atomic_long_read(&mm->rss_stat[member]), 0L);	/* tasks tell now and then what they have mapped */
 }
 static __always_inline unsigned long get_mm_rss(struct mm_struct *mm) { return get_mm_counter(mm, MM_FILEPAGES) + get_mm_counter(mm, MM_ANONPAGES); }
+static __always_inline void update_hiwater_rss(struct mm_struct *mm) { mm->hiwater_rss = max(mm->hiwater_rss, get_mm_rss(mm)); }
+static __always_inline void update_hiwater_vm(struct mm_struct *mm) { mm->hiwater_vm = max(mm->hiwater_vm, mm->total_vm); }
 #define mm_cpumask(mm)		(&(mm)->cpu_bitmap)
 #define mmap_write_lock(mm)	down_write(&(mm)->mmap_lock)
 #define mmap_write_lock_killable(mm) down_write_killable(&(mm)->mmap_lock)

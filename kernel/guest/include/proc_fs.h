@@ -68,7 +68,7 @@ int proc_readdir_de(struct file *file, struct dir_context *ctx, struct proc_dir_
 struct dentry *proc_pid_lookup(struct dentry *dentry, unsigned int flags);
 int proc_pid_readdir(struct file *file, struct dir_context *ctx);
 void proc_misc_init(void);
-struct dentry *proc_self_lookup(struct dentry *dentry);
+struct dentry *proc_self_lookup(struct dentry *dentry, bool thread);
 void proc_pid_evict_inode(struct inode *inode);
 int filesystems_proc_show(struct seq_file *m, void *v);	/* fs/namespace.c */
 int show_vfsmnt(struct seq_file *m, void *v);	/* fs/namespace.c */

@@ -130,6 +130,7 @@ struct k_sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer
 #define RLIMIT_CPU 0
 #define RLIMIT_DATA 2
 #define RLIMIT_STACK 3
+#define RLIMIT_NPROC 6
 #define RLIMIT_NOFILE 7
 #define RLIMIT_SIGPENDING 11
 #define RLIM_NLIMITS 16
@@ -314,6 +315,7 @@ void sched_set_stop_task(int cpu, struct task_struct *stop);
 int sched_set_fifo(struct task_struct *p);
 int sched_fork(unsigned long clone_flags, struct task_struct *p);
 void sched_cgroup_fork(struct task_struct *p);
+void sched_exec(void);
 void sched_post_fork(struct task_struct *p);
 void init_idle(struct task_struct *idle, int cpu);
 int idle_cpu(int cpu);
@@ -381,6 +383,7 @@ void flush_thread(void);
 int send_sig(int sig, struct task_struct *p, int priv);
 int do_send_sig_info(int sig, struct kernel_siginfo *info, struct task_struct *p, bool group);
 void flush_sigqueue(struct sigpending *queue);
+int sigqueue_count(void);
 void signals_init(void);
 bool do_notify_parent(struct task_struct *tsk, int sig);
 void ignore_signals(struct task_struct *t);

@@ -142,6 +142,7 @@ static noinline struct mm_struct *mm_init(struct mm_struct *mm)
 	spin_lock_init(&mm->page_table_lock);
 	mm->map_count = 0;
 	mm->total_vm = mm->stack_vm = 0;
+	atomic_long_set(&mm->pgtables_bytes, 0);
 	atomic_long_set(&mm->rss_stat[MM_FILEPAGES], 0);
 	atomic_long_set(&mm->rss_stat[MM_ANONPAGES], 0);
 	atomic64_set(&mm->tlb_gen, 1);
@@ -219,7 +220,8 @@ static noinline int dup_mmap(struct mm_struct *mm, struct mm_struct *oldmm)
 	mm->exe_file = get_mm_exe_file(oldmm);
 	if (mm->exe_file)
 		deny_write_access(mm->exe_file);
-	mm->total_vm = oldmm->total_vm;
+	mm->hiwater_vm = mm->total_vm = oldmm->total_vm;
+	mm->hiwater_rss = get_mm_rss(oldmm);
 	mm->stack_vm = oldmm->stack_vm;
 	list_for_each_entry(mpnt, &oldmm->mmap, vm_list) {
 		tmp = vm_area_dup(mpnt);
@@ -712,8 +714,18 @@ SYSCALL_DEFINE1(set_tid_address, int *, tidptr)
 	return task_pid_vnr(current);
 }
 
+/* As many threads as an eighth of memory has stacks for; a user's share of processes and of queued signals is half of it. */
+static void set_max_threads(void)
+{
+	unsigned long threads = max((totalram_pages() << PAGE_SHIFT) / (THREAD_SIZE * 8UL), 20UL);
+
+	init_task.signal->rlim[RLIMIT_NPROC].rlim_cur = init_task.signal->rlim[RLIMIT_NPROC].rlim_max = threads / 2;
+	init_task.signal->rlim[RLIMIT_SIGPENDING] = init_task.signal->rlim[RLIMIT_NPROC];
+}
+
 void __init fork_init(void)
 {
+	set_max_threads();
 	task_struct_cachep = KMEM_CACHE(task_struct, SLAB_PANIC | SLAB_ACCOUNT);
 	signal_cachep = KMEM_CACHE(signal_struct, SLAB_PANIC);
 	sighand_cachep = KMEM_CACHE(sighand_struct, SLAB_PANIC);

@@ -121,6 +121,12 @@ static void __sigqueue_free(struct sigqueue *q)
 	kmem_cache_free(sigqueue_cachep, q);
 }
 
+/* For /proc/PID/status. */
+int sigqueue_count(void)
+{
+	return atomic_read(&sigpending_count);
+}
+
 /* NULL: no memory, or one more than RLIMIT_SIGPENDING; override: what the kernel sends, and the classic signals, may exceed it. */
 static noinline struct sigqueue *__sigqueue_alloc(struct task_struct *t, bool override)
 {

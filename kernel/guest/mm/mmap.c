@@ -304,6 +304,7 @@ static noinline void unmap_region(struct mm_struct *mm, struct list_head *vmas, 
 	struct mmu_gather tlb;
 
 	tlb_gather_mmu(&tlb, mm);
+	update_hiwater_rss(mm);
 	unmap_vmas(&tlb, vmas, start, end);
 	free_pgtables(&tlb, vmas, prev, next);
 	tlb_finish_mmu(&tlb);
@@ -315,6 +316,7 @@ static noinline int do_mas_align_munmap(struct mm_struct *mm, unsigned long star
 	unsigned long prev = 0, next = TASK_SIZE_MAX + PAGE_SIZE;
 	LIST_HEAD(detached);
 
+	update_hiwater_vm(mm);
 	if (split_range(mm, start, end))
 		return -ENOMEM;
 	list_for_each_entry_safe(vma, n, &mm->mmap, vm_list) {

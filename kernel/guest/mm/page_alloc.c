@@ -4,6 +4,9 @@
  */
 #include "mm.h"
 #include "tracepoint.h"
+#include "vmstat.h"
+#include "ratelimit.h"
+#include "entry.h"
 
 #define MAX_ORDER_NR_PAGES (1UL << (MAX_ORDER - 1))
 #define PCP_BATCH 15
@@ -196,7 +199,58 @@ static noinline struct page *get_page_from_freelist(gfp_t gfp_mask, unsigned int
 	return page;
 }
 
-struct page *__alloc_pages(gfp_t gfp, unsigned int order, int preferred_nid, void *nodemask)
+/* %pGg: the name of a usual combination, then the flags that are left, by name or number. */
+static void format_gfp(char *buf, size_t size, gfp_t gfp)
+{
+	static const struct { gfp_t mask; const char *name; } names[] = {
+		{ GFP_HIGHUSER_MOVABLE, "GFP_HIGHUSER_MOVABLE" }, { GFP_USER, "GFP_USER" }, { GFP_KERNEL_ACCOUNT, "GFP_KERNEL_ACCOUNT" },
+		{ GFP_KERNEL, "GFP_KERNEL" }, { GFP_NOFS, "GFP_NOFS" }, { GFP_ATOMIC, "GFP_ATOMIC" }, { GFP_NOIO, "GFP_NOIO" },
+		{ GFP_NOWAIT, "GFP_NOWAIT" }, { __GFP_ZERO, "__GFP_ZERO" }, { __GFP_COMP, "__GFP_COMP" }, { __GFP_ACCOUNT, "__GFP_ACCOUNT" },
+	};
+	unsigned int i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if ((gfp & names[i].mask) != names[i].mask)
+			continue;
+		n += scnprintf(buf + n, size - n, "%s%s", n ? "|" : "", names[i].name);
+		gfp &= ~names[i].mask;
+	}
+	if (gfp)
+		scnprintf(buf + n, size - n, "%s0x%x", n ? "|" : "", gfp);
+}
+
+/* What there is: by use, and the free blocks by size. */
+static noinline void show_mem(void)
+{
+	char line[160];
+	unsigned int i, n = 0, cpu, pcp = 0;
+
+	for_each_online_cpu(cpu)
+		pcp += per_cpu(boot_pageset, cpu).count;
+	pr_warn("Mem-Info:\n");
+	pr_warn(" mapped:%lu shmem:0 pagetables:%lu\n", node_page_state(NR_FILE_MAPPED), node_page_state(NR_PAGETABLE));
+	pr_warn(" free:%lu free_pcp:%u free_cma:0\n", nr_free_pages(), pcp);
+	for (i = 0; i < MAX_ORDER; i++)
+		n += scnprintf(line + n, sizeof(line) - n, "%lu*%lukB ", contig_zone.free_area[i].nr_free, PAGE_SIZE << i >> 10);
+	pr_warn("Node 0 %s: %s= %lukB\n", contig_zone.name, line, nr_free_pages() << 2);
+	pr_warn("%lu pages RAM\n", max_pfn);
+}
+
+/* Nothing is reclaimed, and nobody killed for memory: who asked must do without. */
+static noinline void warn_alloc(gfp_t gfp, unsigned int order)
+{
+	static DEFINE_RATELIMIT_STATE(nopage_rs, 10 * HZ, 1);
+	char names[100];
+
+	if (gfp & __GFP_NOWARN || !__ratelimit(&nopage_rs))
+		return;
+	format_gfp(names, sizeof(names), gfp);
+	pr_warn("%s: page allocation failure: order:%u, mode:0x%x(%s), nodemask=(null),cpuset=/,mems_allowed=0\n", current->comm, order, gfp, names);
+	dump_stack_lvl(KERN_WARNING);
+	show_mem();
+}
+
+noinline struct page *__alloc_pages(gfp_t gfp, unsigned int order, int preferred_nid, void *nodemask)
 {
 	struct page *page;
 
@@ -204,8 +258,8 @@ struct page *__alloc_pages(gfp_t gfp, unsigned int order, int preferred_nid, voi
 		return NULL;
 	page = get_page_from_freelist(gfp, order);
 	trace_mm_page_alloc(page, order, gfp, gfp_migratetype(gfp));
-	if (unlikely(!page) && !(gfp & __GFP_NOWARN))
-		pr_warn("%s: page allocation failure: order:%d, mode:0x%x\n", current->comm, order, gfp);
+	if (unlikely(!page))
+		warn_alloc(gfp, order);
 	return page;
 }
 

@@ -35,8 +35,10 @@ static __always_inline bool install_table(struct mm_struct *mm, unsigned long *e
 
 	spin_lock(&mm->page_table_lock);
 	first = !(*entry & _PAGE_PRESENT);
-	if (likely(first))
+	if (likely(first)) {
 		WRITE_ONCE(*entry, __pa(table) | _PAGE_TABLE);
+		atomic_long_add(PAGE_SIZE, &mm->pgtables_bytes);
+	}
 	spin_unlock(&mm->page_table_lock);
 	if (unlikely(!first))
 		free_page(table);
@@ -272,6 +274,7 @@ static __always_inline void free_table(struct mmu_gather *tlb, unsigned long *en
 	if (counted)
 		__mod_lruvec_page_state(table, NR_PAGETABLE, -1);
 	WRITE_ONCE(*entry, 0UL);
+	atomic_long_add(-PAGE_SIZE, &tlb->mm->pgtables_bytes);
 	tlb_remove_table(tlb, table, addr);
 }
 

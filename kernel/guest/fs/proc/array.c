@@ -97,10 +97,15 @@ static noinline void task_mem(struct seq_file *m, struct task_struct *t, struct 
 {
 	struct task_mem_sum sum = sum_vmas(mm);
 
-	seq_printf(m, "VmSize:\t%8lu kB\nVmLck:\t%8lu kB\nVmPin:\t%8lu kB\nVmRSS:\t%8lu kB\n", mm->total_vm << 2, 0UL, 0UL,
-		   get_task_rss(t, mm) << 2);
-	seq_printf(m, "VmData:\t%8lu kB\nVmStk:\t%8lu kB\nVmExe:\t%8lu kB\nVmLib:\t%8lu kB\nVmSwap:\t%8lu kB\n", sum.data << 2,
-		   mm->stack_vm << 2, sum.text << 2, 0UL, 0UL);
+	unsigned long rss = get_task_rss(t, mm), anon = max((long)get_mm_counter(mm, MM_ANONPAGES) + READ_ONCE(t->rss_delta[MM_ANONPAGES]), 0L);
+
+	anon = min(anon, rss);
+	seq_printf(m, "VmPeak:\t%8lu kB\nVmSize:\t%8lu kB\nVmLck:\t%8lu kB\nVmPin:\t%8lu kB\nVmHWM:\t%8lu kB\nVmRSS:\t%8lu kB\n",
+		   max(mm->hiwater_vm, mm->total_vm) << 2, mm->total_vm << 2, 0UL, 0UL, max(mm->hiwater_rss, rss) << 2, rss << 2);
+	seq_printf(m, "RssAnon:\t%8lu kB\nRssFile:\t%8lu kB\nRssShmem:\t%8lu kB\n", anon << 2, (rss - anon) << 2, 0UL);
+	seq_printf(m, "VmData:\t%8lu kB\nVmStk:\t%8lu kB\nVmExe:\t%8lu kB\nVmLib:\t%8lu kB\nVmPTE:\t%8lu kB\nVmSwap:\t%8lu kB\n",
+		   sum.data << 2, mm->stack_vm << 2, sum.text << 2, 0UL, atomic_long_read(&mm->pgtables_bytes) >> 10, 0UL);
+	seq_printf(m, "HugetlbPages:\t%8lu kB\n", 0UL);
 	seq_puts(m, "CoreDumping:\t0\nTHP_enabled:\t0\n");
 }
 
@@ -123,8 +128,8 @@ static noinline void task_sig(struct seq_file *m, struct task_struct *p)
 		}
 		spin_unlock_irqrestore(&sighand->siglock, flags);
 	}
-	seq_printf(m, "Threads:\t%d\nSigPnd:\t%016lx\nShdPnd:\t%016lx\nSigBlk:\t%016lx\nSigIgn:\t%016lx\nSigCgt:\t%016lx\n", threads,
-		   p->pending.signal.sig[0], shared, p->blocked.sig[0], ignored, caught);
+	seq_printf(m, "Threads:\t%d\nSigQ:\t%d/%lu\nSigPnd:\t%016lx\nShdPnd:\t%016lx\nSigBlk:\t%016lx\nSigIgn:\t%016lx\nSigCgt:\t%016lx\n", threads,
+		   sigqueue_count(), p->signal->rlim[RLIMIT_SIGPENDING].rlim_cur, p->pending.signal.sig[0], shared, p->blocked.sig[0], ignored, caught);
 }
 
 static noinline void task_cap(struct seq_file *m, struct task_struct *p)
@@ -157,6 +162,7 @@ int proc_pid_status(struct seq_file *m, void *v)
 	struct task_struct *t = m->private;
 	struct mm_struct *mm = get_task_mm(t);
 	unsigned long mask = t->cpus_mask.bits[0] & cpu_possible_mask->bits[0];
+	int i;
 
 	seq_puts(m, "Name:\t");
 	proc_task_name(m, t);
@@ -168,9 +174,17 @@ int proc_pid_status(struct seq_file *m, void *v)
 	}
 	task_sig(m, t);
 	task_cap(m, t);
-	seq_printf(m, "NoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\nCpus_allowed:\t%lx\nCpus_allowed_list:\t", mask);
+	seq_puts(m, "NoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\nSpeculation_Store_Bypass:\tnot vulnerable\n"
+		 "SpeculationIndirectBranch:\talways enabled\nCpus_allowed:\t");
+	if (nr_cpu_ids > 32)			/* %*pb: groups of 32 bits, as many digits as there are CPUs */
+		seq_printf(m, "%lx,", mask >> 32);
+	seq_printf(m, nr_cpu_ids > 32 ? "%08lx" : "%lx", mask & 0xffffffff);
+	seq_puts(m, "\nCpus_allowed_list:\t");
 	seq_cpulist(m, mask);
-	seq_printf(m, "\nvoluntary_ctxt_switches:\t%lu\nnonvoluntary_ctxt_switches:\t%lu\n", t->nvcsw, t->nivcsw);
+	seq_puts(m, "\nMems_allowed:\t");
+	for (i = 0; i < 31; i++)		/* of 1024 nodes that the kernel could have there is one */
+		seq_puts(m, "00000000,");
+	seq_printf(m, "00000001\nMems_allowed_list:\t0\nvoluntary_ctxt_switches:\t%lu\nnonvoluntary_ctxt_switches:\t%lu\n", t->nvcsw, t->nivcsw);
 	return 0;
 }
 

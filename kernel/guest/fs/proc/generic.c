@@ -192,7 +192,9 @@ static struct dentry *proc_root_lookup(struct inode *dir, struct dentry *dentry,
 	struct dentry *d;
 
 	if (!strcmp((const char *)dentry->d_name.name, "self"))
-		return proc_self_lookup(dentry);
+		return proc_self_lookup(dentry, false);
+	if (!strcmp((const char *)dentry->d_name.name, "thread-self"))
+		return proc_self_lookup(dentry, true);
 	d = proc_pid_lookup(dentry, flags);
 
 	return d == ERR_PTR(-ENOENT) ? proc_lookup(dir, dentry, flags) : d;

@@ -141,6 +141,7 @@ void __init proc_misc_init(void)
 	proc_create_seq("kallsyms", 0444, NULL, &kallsyms_op);
 	proc_create_single("meminfo", 0444, NULL, meminfo_proc_show);
 	proc_symlink("mounts", NULL, "self/mounts");
+	proc_symlink("thread-self", NULL, NULL);
 	proc_symlink("self", NULL, NULL);	/* for listings: proc_self_lookup() makes the link itself */
 	proc_create_single("uptime", 0444, NULL, uptime_proc_show);
 	proc_create_single("version", 0444, NULL, version_proc_show);

@@ -7,7 +7,7 @@
 #include "syscalls.h"
 #include "uaccess.h"
 
-struct migration_arg { struct task_struct *task; int dest_cpu; };
+struct migration_arg { struct task_struct *task; int dest_cpu; bool balance; };	/* balance: it may stay, but should not */
 
 /* rq is locked, and dropped; returned is the new queue, locked. */
 static noinline struct rq *move_queued_task(struct rq *rq, struct task_struct *p, int new_cpu)
@@ -41,7 +41,7 @@ static noinline int migration_cpu_stop(void *data)
 	flush_smp_call_function_queue();
 	raw_spin_lock(&p->pi_lock);
 	raw_spin_rq_lock(rq);
-	if (task_rq(p) == rq && !cpumask_test_cpu(rq->cpu, &p->cpus_mask)) {
+	if (task_rq(p) == rq && (arg->balance || !cpumask_test_cpu(rq->cpu, &p->cpus_mask))) {
 		if (task_on_rq_queued(p))
 			rq = __migrate_task(rq, p, arg->dest_cpu);
 		else
@@ -51,6 +51,23 @@ static noinline int migration_cpu_stop(void *data)
 	raw_spin_unlock(&p->pi_lock);
 	local_irq_enable();
 	return 0;
+}
+
+/* An exec is the best moment for a task to move: it has the least memory in caches. */
+void sched_exec(void)
+{
+	struct task_struct *p = current;
+	struct migration_arg arg = { .task = p, .balance = true };
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&p->pi_lock, flags);
+	arg.dest_cpu = p->sched_class->select_task_rq ? p->sched_class->select_task_rq(p, task_cpu(p), WF_EXEC) : task_cpu(p);
+	if (arg.dest_cpu != smp_processor_id() && likely(cpu_active(arg.dest_cpu) && p->nr_cpus_allowed > 1)) {
+		raw_spin_unlock_irqrestore(&p->pi_lock, flags);
+		stop_one_cpu(task_cpu(p), migration_cpu_stop, &arg);
+		return;
+	}
+	raw_spin_unlock_irqrestore(&p->pi_lock, flags);
 }
 
 /* p is locked, and its queue; both are dropped. */

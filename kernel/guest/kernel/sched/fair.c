@@ -644,6 +644,8 @@ static int select_task_rq_fair(struct task_struct *p, int prev_cpu, int wake_fla
 {
 	int cpu = smp_processor_id(), new_cpu = prev_cpu;
 
+	if (wake_flags & WF_EXEC && cpu_rq(cpu)->nr_running == 1)
+		return cpu;			/* itself: no CPU can be idler */
 	if (!(wake_flags & WF_TTWU))
 		return find_idlest_cpu(p, cpu);
 	if (cpumask_test_cpu(cpu, &p->cpus_mask))

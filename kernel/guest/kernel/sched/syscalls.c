@@ -222,6 +222,100 @@ SYSCALL_DEFINE2(sched_getparam, pid_t, pid, int *, param)
 	return put_user(priority, param) ? -EFAULT : 0;
 }
 
+/* uapi/linux/sched/types.h; the last words are of the deadline class and of utilisation clamps, which are not here. */
+struct sched_attr {
+	u32 size, sched_policy;
+	u64 sched_flags;
+	s32 sched_nice;
+	u32 sched_priority;
+	u64 sched_runtime, sched_deadline, sched_period;
+	u32 sched_util_min, sched_util_max;
+};
+#define SCHED_ATTR_SIZE_VER0	48
+#define SCHED_FLAG_RESET_ON_FORK 1
+#define SCHED_FLAG_KEEP_POLICY	8
+#define SCHED_FLAG_KEEP_PARAMS	0x10
+
+/* A caller from another time may know fewer words, or more: then those must be 0. */
+static int sched_copy_attr(struct sched_attr __user *uattr, struct sched_attr *attr)
+{
+	u32 size, i;
+	u8 more;
+
+	memset(attr, 0, sizeof(*attr));
+	if (get_user(size, &uattr->size))
+		return -EFAULT;
+	size = size ? size : SCHED_ATTR_SIZE_VER0;
+	if (size < SCHED_ATTR_SIZE_VER0 || size > PAGE_SIZE)
+		goto err_size;
+	for (i = sizeof(*attr); i < size; i++) {
+		if (get_user(more, (u8 __user *)uattr + i))
+			return -EFAULT;
+		if (more)
+			goto err_size;
+	}
+	if (copy_from_user(attr, uattr, min_t(u32, size, sizeof(*attr))))
+		return -EFAULT;
+	attr->sched_nice = clamp(attr->sched_nice, MIN_NICE, MAX_NICE);
+	return 0;
+err_size:
+	return put_user((u32)sizeof(*attr), &uattr->size) ? -EFAULT : -E2BIG;
+}
+
+SYSCALL_DEFINE3(sched_setattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned int, flags)
+{
+	struct sched_params params;
+	struct task_struct *p;
+	struct sched_attr attr;
+	int retval;
+
+	if (!uattr || pid < 0 || flags)
+		return -EINVAL;
+	retval = sched_copy_attr(uattr, &attr);
+	if (retval)
+		return retval;
+	if ((int)attr.sched_policy < 0 ||
+	    attr.sched_flags & ~(u64)(SCHED_FLAG_RESET_ON_FORK | SCHED_FLAG_KEEP_POLICY | SCHED_FLAG_KEEP_PARAMS))
+		return -EINVAL;
+	p = find_get_task(pid);
+	if (!p)
+		return -ESRCH;
+	params = (struct sched_params){ .policy = attr.sched_policy, .priority = attr.sched_priority, .nice = attr.sched_nice,
+		.reset_on_fork = attr.sched_flags & SCHED_FLAG_RESET_ON_FORK };
+	if (attr.sched_flags & SCHED_FLAG_KEEP_POLICY)
+		params.policy = p->policy;
+	if (attr.sched_flags & SCHED_FLAG_KEEP_PARAMS) {
+		params.priority = rt_policy(p->policy) ? p->rt_priority : 0;
+		params.nice = task_nice(p);
+	}
+	retval = __sched_setscheduler(p, &params);
+	put_task_struct(p);
+	return retval;
+}
+
+SYSCALL_DEFINE4(sched_getattr, pid_t, pid, struct sched_attr __user *, uattr, unsigned int, usize, unsigned int, flags)
+{
+	struct sched_attr attr = { .size = min_t(u32, usize, sizeof(attr)) };
+	struct task_struct *p;
+
+	if (!uattr || pid < 0 || usize > PAGE_SIZE || usize < SCHED_ATTR_SIZE_VER0 || flags)
+		return -EINVAL;
+	rcu_read_lock();
+	p = find_process_by_pid(pid);
+	if (p) {
+		attr.sched_policy = p->policy;
+		attr.sched_flags = p->sched_reset_on_fork ? SCHED_FLAG_RESET_ON_FORK : 0;
+		if (rt_policy(p->policy))
+			attr.sched_priority = p->rt_priority;
+		else
+			attr.sched_nice = task_nice(p);
+	}
+	rcu_read_unlock();
+	if (!p)
+		return -ESRCH;
+	return copy_to_user(uattr, &attr, attr.size) ? -EFAULT : 0;
+}
+
 SYSCALL_DEFINE1(sched_get_priority_max, int, policy)
 {
 	return rt_policy(policy) ? MAX_RT_PRIO - 1 : valid_policy(policy) ? 0 : -EINVAL;
