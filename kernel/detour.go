@@ -157,6 +157,9 @@ func (m *Machine) DetourFree(va uint64) {
 	m.detours.free = append(m.detours.free, uint16((va-detourBase)/detourSize))
 }
 
+// DetourIndex numbers the detour at va: 0, 1, ... .
+func DetourIndex(va uint64) int { return int((va - detourBase) / detourSize) }
+
 // DetourCode is the address of the copied instructions of the detour at va.
 func DetourCode(va uint64) uint64 { return va + detourCode }
 

@@ -60,7 +60,7 @@ type Kprobes struct {
 	optList    []*site
 	messages   []string // for the guest to print
 	kicked     bool     // the guest's optimiser has work that it does not know of
-	detours    map[uint64]*site
+	detours    sitesOf
 	flows      map[uint64]*flow
 	flowShared *sharedFlow
 	pcs        map[uint64]bool // see standing
@@ -104,7 +104,7 @@ func New(m *kernel.Machine) (*Kprobes, error) {
 		return nil, fmt.Errorf("kprobe: the machine has no tracer: %w", kernel.ENODEV)
 	}
 	k := &Kprobes{m: m, t: t, sites: map[uint64]*site{}, bounds: map[uint64][]uint16{}, tasks: map[uint64]*retStack{}, nextID: firstID,
-		detours: map[uint64]*site{}, flows: map[uint64]*flow{}, flowShared: &sharedFlow{}, guests: map[uint64]*Probe{}}
+		flows: map[uint64]*flow{}, flowShared: &sharedFlow{}, guests: map[uint64]*Probe{}}
 	k.op = &ftrace.Ops{Name: "kprobe", Gate: "kprobe_ftrace_handler", Regs: true, Filter: ftrace.NewHash()}
 	var err error
 	if k.lay, err = newLayout(m); err != nil {
@@ -202,12 +202,14 @@ func (n *Kprobes) forkProbes(k *Kprobes) *copier {
 		}
 	}
 	n.messages = append([]string(nil), k.messages...)
-	n.optList, n.detours = nil, map[uint64]*site{}
+	n.optList, n.detours = nil, make(sitesOf, len(k.detours))
 	for _, s := range k.optList {
 		n.optList = append(n.optList, n.sites[s.addr])
 	}
-	for va, s := range k.detours {
-		n.detours[va] = n.sites[s.addr]
+	for i, s := range k.detours {
+		if s != nil {
+			n.detours[i] = n.sites[s.addr]
+		}
 	}
 	n.guests = make(map[uint64]*Probe, len(k.guests))
 	for at, p := range k.guests {

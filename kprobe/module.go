@@ -49,7 +49,10 @@ func (k *Kprobes) unlist(s *site) {
 		}
 	}
 	if s.detour != 0 {
-		delete(k.detours, s.detour)
+		k.detours.put(s.detour, nil)
+		if !k.m.InDetour()[s.detour] {
+			k.m.DetourFree(s.detour)
+		}
 	}
 	s.armed, s.probes, s.opt = false, nil, optNone
 	k.trimOpt()

@@ -297,7 +297,7 @@ func (k *Kprobes) makeDetour(s *site) error {
 	k.m.DetourWrite(va, s.addr, code)
 	orig := k.originalBytes(s)
 	s.detour, s.orig = va, orig[:]
-	k.detours[va] = s
+	k.detours.put(va, s)
 	return nil
 }
 

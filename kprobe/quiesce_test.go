@@ -36,8 +36,8 @@ func TestTasksAreWaitedFor(t *testing.T) {
 		const kick = 0xf2
 		_, err := k.m.InjectAt(kernel.Injection{Addr: mid, On: 1, CPU: -1, Vec: kick})
 		must(t, err)
-		softirq, hot := k.addr(t, "run_timer_softirq"), k.addr(t, "kscope_hot")
-		hook(softirq, func(c *kernel.VCPU) { // it calls kscope_hot over and over
+		softirq, hot := k.addr(t, "run_timer_softirq")+5, k.addr(t, "kscope_hot") // behind its call of __fentry__: a return address within
+		hook(softirq, func(c *kernel.VCPU) {                                      // it calls kscope_hot over and over
 			if c.ID == 1 && !released && (held || k.stackHas(c, mid)) {
 				held = true
 				c.Charge(300)
@@ -115,7 +115,7 @@ func (k *Kprobes) loopPlace(t *testing.T) (at uint64) {
 func TestUnregisterWaits(t *testing.T) {
 	k := boot(t, kernel.Config{Seed: 5})
 	k.load(t, "kprobe_test", "post=0 offset=0")
-	pre, hot := k.addr(t, "kprobe_test:pre"), k.addr(t, "kscope_hot")
+	pre, hot := k.addr(t, "kprobe_test:pre")+5, k.addr(t, "kscope_hot")
 	var from, left, gone uint64
 	remove, err := k.m.Hook(pre, func(c *kernel.VCPU) { // it calls kscope_hot for 60 ms
 		if left != 0 {

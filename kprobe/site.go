@@ -243,7 +243,7 @@ func (k *Kprobes) forget(s *site) {
 		k.slots.give(s.slot)
 	}
 	if s.detour != 0 {
-		delete(k.detours, s.detour)
+		k.detours.put(s.detour, nil)
 		k.m.DetourFree(s.detour)
 	}
 }

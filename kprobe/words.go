@@ -62,10 +62,10 @@ func (w *regWords) save(c *kernel.VCPU) {
 	w.cs, w.flags, w.ss = kernelCS, c.CPU.Flags(), kernelDS
 }
 
-// load gives a CPU the registers that are there.
-func (w *regWords) load(c *kernel.VCPU) {
+// load gives a CPU the registers that are there; was are its flags.
+func (w *regWords) load(c *kernel.VCPU, was uint64) {
 	c.CPU.LoadRegs(&w.regs)
-	if w.flags != c.CPU.Flags() {
+	if w.flags != was {
 		c.CPU.SetFlags(w.flags)
 	}
 }
