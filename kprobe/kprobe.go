@@ -12,7 +12,9 @@
 //  3. A CPU that runs into the int3 comes to trap (step.go): pre handlers, then the copy with TF set; at the #DB the
 //     registers are fixed up for what the copy did at the wrong address, post handlers run, and the CPU goes on. With
 //     Probe.Int3 an int3 behind the copy ends the step, and what moves RIP or IF is emulated (emulate.go), as in 6.1. Where
-//     five bytes allow, a jump to a detour soon takes the int3's place (opt.go, boost.go; kernel/detour.go).
+//     five bytes allow, a jump to a detour soon takes the int3's place (opt.go, boost.go; kernel/detour.go). A detour is a copy of
+//     the guest's optprobe_template, the trampoline at entries one of ftrace_regs_caller: both save a struct pt_regs, which
+//     handlers see and change, and are done in one step (detour.go).
 //  4. A kretprobe's handler at entry puts the address of arch_rethook_trampoline into the return slot and an Instance on the
 //     task's list; the trampoline, a jump to a gate, gives the true address back (ret.go).
 //  5. Lines of kprobe_events become events (line.go, arg.go: the parser; fetch.go: the programs; event.go: records and text;
@@ -21,7 +23,8 @@
 //     code has built (thunk.go).
 //
 // Zero effect: the int3 counts as the instruction that it stands for (kernel.VCPU.Uncount), slots are shadow text, which no
-// interrupt or slice end comes into, the copies in detours count as their originals, and hijacked return addresses are hidden from StateHash (kernel.Machine.Disguise).
+// interrupt or slice end comes into, the copies in detours count as their originals, and hijacked return addresses are hidden from
+// StateHash (kernel.Machine.Disguise).
 //
 // All of it belongs to the machine's goroutine. A fork of the machine gets copies of everything; Go handlers are shared and
 // find their machine in the Hit.
