@@ -20,7 +20,7 @@ func defineMethods() []method {
 		{name: "define", sig: `(name, fields = {}, fmt = "") -> Event`, fn: eventDefine,
 			doc: "Makes a new event \"system:name\" with a directory below events/, an id, a filter and an enable; Event.emit makes it happen.\nfields are name: type, in order: u8 to u64, s8 to s64, int, long, bool, pid_t, \"char[16]\", or \"string\" of any length.\nfmt is a printf format that takes the fields in their order (\"pid=%d name=%s\"); with REC->field in it, a whole print fmt as\nformat files have it; without one each field is shown as name=value. tracer.reset() removes the event."},
 		{name: "synth", sig: "(name, fields) -> Event", fn: eventSynth,
-			doc: "Makes a synthetic event, for the actions of hist triggers: fields are name: type (\"u64\", \"pid_t\", \"char[16]\",\n\"string\" of any length). It is in events/synthetic/, and has the methods of any event."},
+			doc: "Makes a synthetic event, for the actions of hist triggers.\nfields are name: type (\"u64\", \"pid_t\", \"char[16]\",\n\"string\" of any length). It is in events/synthetic/, and has the methods of any event."},
 	}
 }
 

@@ -17,11 +17,11 @@ import (
 func triggerMethods() []method {
 	return []method{
 		{name: "trigger", sig: "(text)", fn: eventTrigger,
-			doc: "Adds a trigger as the event's file trigger takes it: \"stacktrace:5 if next_pid > 100\", \"traceoff\", \"enable_event:sched:sched_wakeup\",\n\"hist:keys=pid\". A wrong one is told with the caret of error_log."},
+			doc: "Adds a trigger, as the event's file trigger takes it.\n\"stacktrace:5 if next_pid > 100\", \"traceoff\", \"enable_event:sched:sched_wakeup\",\n\"hist:keys=pid\". A wrong one is told with the caret of error_log."},
 		{name: "triggers", sig: "() -> [string]", fn: eventTriggers, doc: "The event's triggers."},
 		{name: "untrigger", sig: "(text)", fn: eventUntrigger, doc: "Takes a trigger off again; text as it was given."},
 		{name: "hist", sig: "(keys, vals = [\"hitcount\"], sort = [], size = 2048, name = None, when = None) -> Hist", fn: eventHist,
-			doc: "Makes a histogram of the event in the kernel, by a hist trigger: keys and vals are fields, with modifiers if need be\n(\"common_pid.execname\", \"call_site.sym\", \"bytes_req.log2\"); sort is of them (\"hitcount.descending\"); when is a filter."},
+			doc: "Makes a histogram of the event in the kernel, by a hist trigger.\nkeys and vals are fields, with modifiers if need be (\"common_pid.execname\", \"call_site.sym\", \"bytes_req.log2\"); sort is of them (\"hitcount.descending\"); when is a filter."},
 	}
 }
 

@@ -36,6 +36,7 @@ func (h *Host) std() []Table {
 		}},
 		{Title: "flag: a script's own flags", Rows: h.flagRows()},
 		{Title: "test: assertions", Rows: append(assertRows(), h.caseRows()...)},
+		{Title: "plot: pictures in text", Rows: h.plotRows()},
 		{Title: "units: ints of ns and of bytes", Rows: []Row{
 			unit("ns", 1, "One nanosecond: all times are ints in ns."),
 			unit("us", 1000, "One microsecond in ns."),
