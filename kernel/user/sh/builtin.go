@@ -24,6 +24,7 @@ func builtins() map[string]builtin {
 		"declare": declareWords, "typeset": declareWords, "local": declareWords, "export": declareWords, "readonly": declareWords,
 		"break": leaveLoop, "continue": leaveLoop, "return": returnBuiltin, "exit": exitBuiltin, "exec": nil,
 		"wait": waitBuiltin, "jobs": jobsBuiltin, "kill": killBuiltin, "trap": trapBuiltin, "disown": disownBuiltin,
+		"dirs": dirsBuiltin, "pushd": pushdBuiltin, "popd": popdBuiltin, "fg": foreground, "bg": goOn, "suspend": suspendBuiltin,
 		"type": typeBuiltin, "command": commandBuiltin, "builtin": builtinBuiltin, "hash": hashBuiltin,
 		"umask": umaskBuiltin, "ulimit": ulimitBuiltin, "times": timesBuiltin, "getopts": getoptsBuiltin, "let": letBuiltin,
 		"alias": aliasBuiltin, "unalias": aliasBuiltin, "caller": callerBuiltin,
@@ -166,7 +167,7 @@ func cdBuiltin(sh *Shell, argv []string) int {
 		to = cleanPath(to)
 	}
 	if e := sh.s.Chdir(to); e != 0 {
-		sh.errorf("cd: %s: %s", dir, e.Error())
+		sh.errorf("%s: %s: %s", argv[0], dir, e.Error())
 		return 1
 	}
 	if physical {
@@ -354,11 +355,6 @@ func exitBuiltin(sh *Shell, argv []string) int {
 		sh.status, sh.flow = code, flowExit
 	}
 	return code
-}
-
-func disownBuiltin(sh *Shell, argv []string) int {
-	sh.jobs = nil
-	return 0
 }
 
 // typeBuiltin is type [-atpP] name …

@@ -18,14 +18,15 @@
 // coroutines of one machine (see user.Sys.Fork).
 //
 // A signal that is caught interrupts a call with EINTR, and the stub's handler notes it (user.Sys.Caught): traps are run
-// between commands. There is no job control: no stopped jobs, no fg and bg.
+// between commands. Job control is what jobcontrol.go says: fg, bg and groups of an interactive shell's jobs, no Ctrl-Z.
 //
 // testdata/snippets.txt holds rows that bash 5.2 and this shell answer with the same bytes. Known differences:
 //   - the parser takes an expression as a whole, so $((1 $op 2)) is a syntax error, and so are ${a[two words]} without
 //     quotes and export 1x=3; it does not know aliases. bash's own words for a syntax error are guessed from its message;
-//   - no select, coproc, history expansion, fg, bg, suspend, dirs, pushd, enable, bind, complete;
+//   - no coproc, history expansion, suspend, enable, bind, complete;
 //   - =~ is POSIX's leftmost-longest by Go's regexp: no back references; extended patterns are always on;
 //   - type and declare -f print functions in the parser's layout, which is near bash's;
 //   - messages about $( ) in a here-document have its own line, not the command's;
+//   - it nests a thousand functions, evals and sources deep, and refuses texts too deep for the parser, where bash's stack ends;
 //   - RANDOM is a function of the pid; lengths and substrings count bytes, as in the C locale.
 package sh

@@ -45,6 +45,9 @@ func (sh *Shell) readUpTo(fd int, delim byte, max int) (line string, ok bool) {
 		}
 	}
 	for {
+		if sh.deadline > 0 && !sh.readable(fd, sh.deadline) {
+			return string(out), false
+		}
 		b, e := sh.s.Read(fd, 1)
 		if e == kernel.EINTR {
 			if sh.interrupted() {
@@ -61,6 +64,30 @@ func (sh *Shell) readUpTo(fd int, delim byte, max int) (line string, ok bool) {
 		}
 		if more(b[0]); max > 0 && len(out) == max {
 			return string(out), true
+		}
+	}
+}
+
+// readable waits until a descriptor can be read, or until a time; at that time the deadline is taken away.
+func (sh *Shell) readable(fd int, until uint64) bool {
+	const pollin = 1
+	for {
+		left := uint64(0)
+		if now, _ := sh.s.ClockGettime(clockMonotonic); now < until {
+			left = until - now
+		}
+		set := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(nil, uint32(fd)), pollin)
+		n, _, err := sh.s.CallNamed("poll", append(set, 0, 0), 1, int((left+999_999)/1e6))
+		switch {
+		case err == kernel.EINTR && left > 0:
+			if sh.interrupted() {
+				return false
+			}
+		case n > 0 || err != nil && err != kernel.EINTR:
+			return true
+		case left == 0 || n == 0:
+			sh.deadline = 0
+			return false
 		}
 	}
 }
@@ -88,6 +115,7 @@ type readArgs struct {
 	exact       bool
 	prompt      string
 	timeout     bool
+	seconds     float64
 	names       []string
 }
 
@@ -140,7 +168,12 @@ func (sh *Shell) readOption(r *readArgs, c byte, value string) int {
 	case 'p':
 		r.prompt = value
 	case 't':
-		r.timeout = true
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil || n < 0 {
+			sh.errorf("read: %s: invalid timeout specification", value)
+			return 1
+		}
+		r.timeout, r.seconds = true, n
 	case 'n', 'N', 'u':
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 {
@@ -178,6 +211,17 @@ func readBuiltin(sh *Shell, argv []string) int {
 	if r.prompt != "" && sh.interactive {
 		sh.s.Write(2, []byte(r.prompt))
 	}
+	if r.timeout && r.seconds == 0 {
+		if sh.readable(r.fd, 0) {
+			return 0
+		}
+		return 1
+	}
+	if r.timeout {
+		now, _ := sh.s.ClockGettime(clockMonotonic)
+		sh.deadline = now + uint64(r.seconds*1e9)
+		defer func() { sh.deadline = 0 }()
+	}
 	line, ok := "", true
 	if r.max != 0 {
 		delim := r.delim
@@ -191,6 +235,9 @@ func readBuiltin(sh *Shell, argv []string) int {
 	line = strings.ReplaceAll(line, "\x00", "")
 	sh.assignRead(&r, line)
 	if !ok {
+		if r.timeout && sh.deadline == 0 {
+			return 128 + sigALRM
+		}
 		return 1
 	}
 	return 0

@@ -12,12 +12,13 @@ import (
 
 // job is what X & has started.
 type job struct {
-	id    int
-	pids  []int
-	text  string
-	done  bool
-	code  int
-	quiet bool // a process substitution: no number
+	id      int
+	pids    []int
+	text    string
+	done    bool
+	code    int
+	stopped bool
+	quiet   bool // a process substitution: no number
 }
 
 // pid is the one that $! gave.
@@ -177,11 +178,17 @@ func (sh *Shell) forget(j *job) {
 // reap collects children that have ended, without waiting, and in an interactive shell tells of jobs that are done.
 func (sh *Shell) reap(tell bool) {
 	for len(sh.jobs) > 0 {
-		got, ws, e := sh.s.Wait4(-1, wNohang)
+		options := wNohang
+		if sh.interactive {
+			options |= wUntraced | wContinued
+		}
+		got, ws, e := sh.s.Wait4(-1, options)
 		if e != 0 || got <= 0 {
 			break
 		}
-		sh.note(got, ws)
+		if !sh.stops(got, ws) {
+			sh.note(got, ws)
+		}
 	}
 	for _, j := range append([]*job(nil), sh.jobs...) {
 		if j.done && tell {
@@ -195,13 +202,11 @@ const wNohang = 1
 
 // jobLine is a job as jobs shows it.
 func (sh *Shell) jobLine(j *job, long bool) string {
-	mark := byte(' ')
-	if n := len(sh.jobs); sh.jobs[n-1] == j {
-		mark = '+'
-	} else if n > 1 && sh.jobs[n-2] == j {
-		mark = '-'
-	}
+	mark := sh.mark(j)
 	state, text := "Running", j.text+" &"
+	if j.stopped {
+		state, text = "Stopped", j.text
+	}
 	if j.done {
 		text = j.text
 		state = "Done"

@@ -230,8 +230,7 @@ func (sh *Shell) forClause(c *syntax.ForClause) int {
 	}
 	loop := c.Loop.(*syntax.WordIter)
 	if c.Select {
-		sh.errorf("select: not supported")
-		return 2
+		return sh.selectClause(c, loop)
 	}
 	items := sh.args
 	if loop.InPos.IsValid() {

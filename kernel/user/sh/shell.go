@@ -54,6 +54,8 @@ type Shell struct {
 	exits    map[int]int // statuses of children that were collected on the way
 	started  uint64
 	subst    int          // status of the last command substitution; -1: none
+	dirs     []string     // the stack of pushd, below the current directory
+	deadline uint64       // of read -t, by the monotonic clock
 	grown    int          // bytes put together since the variables were last summed up
 	held     int          // what the ledger was told
 	readErr  kernel.Errno // of the last read from a pipe or terminal that has ended

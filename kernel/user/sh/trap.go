@@ -27,8 +27,10 @@ const (
 	sigQUIT = 3
 	sigKILL = 9
 	sigPIPE = 13
+	sigALRM = 14
 	sigTERM = 15
 	sigCHLD = 17
+	sigCONT = 18
 	sigSTOP = 19
 )
 

@@ -147,6 +147,12 @@ func (sh *Shell) arrayOf(name string) *variable {
 			v.list[len(v.list)] = map[string]string{"FUNCNAME": "main", "BASH_LINENO": "0", "BASH_SOURCE": sh.name}[name]
 		}
 		return v
+	case "DIRSTACK":
+		v := &variable{list: map[int]string{}, set: true}
+		for i, d := range sh.stack() {
+			v.list[i] = sh.shown(d, false)
+		}
+		return v
 	case "BASH_VERSINFO":
 		return &variable{set: true, list: map[int]string{0: "5", 1: "2", 2: "15", 3: "1", 4: "release", 5: "x86_64-pc-linux-gnu"}}
 	}
