@@ -186,7 +186,9 @@ func (c *call) lineError(err error, k *kprobe.Kprobes) error {
 	var bad *kprobe.SyntaxError
 	var le *lang.Error
 	if errors.As(err, &bad) && errors.As(e, &le) {
-		le.Msg = c.name + ": " + bad.Error()
+		if le.Msg = c.name + ": " + bad.Error(); bad.Msg == "" && bad.Err == kernel.EINVAL && len(bad.Command) > 0 && !strings.ContainsRune("pr-", rune(bad.Command[0])) {
+			le.Hint = "a line of kprobe_events begins with p, r or -"
+		}
 		if i := strings.IndexByte(bad.Command, '%'); i >= 0 && strings.Contains(bad.Msg, "register name") {
 			le.Hint = "registers are " + strings.Join(kprobe.RegNames(), " ")
 			if rest := bad.Command[min(bad.Pos, len(bad.Command)):]; foreignReg(strings.TrimPrefix(rest, "%")) {
@@ -237,6 +239,8 @@ func (p *probe) kind() string {
 // set arms or disarms the probe.
 func (p *probe) set(on bool) error {
 	switch {
+	case p.closed:
+		return &lang.Error{Msg: "the probe at " + p.where + " is closed", Code: kernel.EINVAL.Name()}
 	case p.host == nil && on:
 		return p.k.Enable(p.p)
 	case p.host == nil:
@@ -251,13 +255,20 @@ func (p *probe) set(on bool) error {
 }
 
 func (p *probe) close() error {
+	if p.closed {
+		return nil
+	}
 	p.closed = true
 	for _, fn := range p.fns {
 		fn.Close()
 	}
 	switch {
 	case p.host != nil:
-		return p.set(false)
+		if p.unhook != nil {
+			p.unhook()
+			p.unhook = nil
+		}
+		return nil
 	case p.r != nil:
 		return p.k.UnregisterRet(p.r)
 	}
