@@ -131,8 +131,8 @@ type histHit struct {
 	d     []byte
 	ts    uint64
 	depth uint32 // of the event
-	elt  *event.HistElt
-	refs []event.HistVar
+	elt   *event.HistElt
+	refs  []event.HistVar
 }
 
 // histScratch is what a hit needs room for; one is kept, so that hits do not allocate.
