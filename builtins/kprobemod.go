@@ -217,6 +217,7 @@ type probe struct {
 	host   *lang.Handler   // of a host probe: its handler
 	unhook func()          // nil: it is disabled
 	closed bool
+	mute   bool // a handler has disabled or closed it: the guest will, soon
 }
 
 var _ starlark.HasAttrs = (*probe)(nil)
@@ -310,7 +311,7 @@ func (p *probe) call(fn *lang.Handler, h *kprobe.Hit) starlark.Value {
 	if !ok {
 		g = p.g
 	}
-	if p.closed || g.env.host.Closing() {
+	if p.closed || p.mute || g.env.host.Closing() {
 		return starlark.None // it goes, but its last run on another CPU was under way
 	}
 	ctx := &probeCtx{g: g, h: h}
@@ -370,7 +371,7 @@ func probeRows() []probeRow {
 		{name: "stats", sig: "() -> struct", doc: "The counters at once: hits, nmissed and, of a kretprobe, entries = returns + inflight + ret_nmissed + refused + dropped: dropped are\ncalls whose task died, refused those that entry did not want.", get: probeStats},
 		{name: "bytes", sig: "-> bytes", doc: "Five bytes of text at the probe as they are now.", get: func(p *probe) starlark.Value { return starlark.Bytes(p.k.BytesAt(p.p.Addr, 5)) }},
 		{name: "addr", sig: "-> int", doc: "Where the probe is.", get: func(p *probe) starlark.Value { return unum(p.p.Addr) }},
-		{name: "enable", sig: "()", doc: "Arms the probe again.", do: func(p *probe) error { return p.set(true) }},
+		{name: "enable", sig: "()", doc: "Arms the probe again. In a handler this and the two below take effect at once for handlers, and in the text a little later.", do: func(p *probe) error { return p.set(true) }},
 		{name: "disable", sig: "()", doc: "Disarms the probe and keeps it in place.", do: func(p *probe) error { return p.set(false) }},
 		{name: "close", sig: "()", doc: "Removes the probe.", do: (*probe).close},
 	}
@@ -383,7 +384,7 @@ func (p *probe) Attr(name string) (starlark.Value, error) {
 		case r.get != nil:
 			return r.get(p), nil
 		default:
-			return action("Probe."+name, p, p.g, func() error { return r.do(p) }), nil
+			return action("Probe."+name, p, p.g, func() error { p.mute = false; return r.do(p) }), nil
 		}
 	}
 	return nil, noAttr("Probe", name, p.AttrNames())
@@ -396,6 +397,13 @@ func action(name string, recv starlark.Value, g *Guest, fn func() error) starlar
 	v, _ := method{name: short, fn: func(c *call) (starlark.Value, error) {
 		if err := c.unpack(); err != nil {
 			return nil, err
+		}
+		if m := g.M; m.Running() != nil { // in a handler: the guest's kthread does it, later
+			if p, ok := recv.(*probe); ok {
+				p.mute = short != "enable"
+			}
+			m.Post(func(*kernel.VCPU) error { return fn() })
+			return starlark.None, nil
 		}
 		return starlark.None, c.fail(c.change(name, fn), "", nil)
 	}}.bound(typ, recv, g)
