@@ -67,19 +67,9 @@ func (c *cmd) nobodyAsked() int {
 func joinPath(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
 func cp(c *cmd) int {
-	found, args, status, done := c.parse(cpOptions, 1)
-	if done {
-		return status
-	}
 	r := &copyRun{c: c, follow: true}
-	dir := ""
-	for _, o := range found {
-		r.on[o.id] = true
-		switch o.id {
-		case 'i':
-			return c.nobodyAsked()
-		case 't':
-			dir = o.value
+	return r.run(cpOptions, func(id byte) {
+		switch id {
 		case 'a':
 			r.on['r'], r.on['p'], r.follow = true, true, false
 		case 'd', 'P':
@@ -89,16 +79,37 @@ func cp(c *cmd) int {
 		case 'L':
 			r.follow = true
 		}
+	}, func(from, to string) {
+		r.copy(from, to, r.follow || !r.on['r'] && !r.on['d'] && !r.on['P'])
+	})
+}
+
+// run is what cp and mv have in common: option hears of each option, one does the work for a source and its target.
+func (r *copyRun) run(opts []option, option func(id byte), one func(from, to string)) int {
+	found, args, status, done := r.c.parse(opts, 1)
+	if done {
+		return status
 	}
-	from, to, ok := c.targets(args, dir, r.on['T'])
+	dir := ""
+	for _, o := range found {
+		r.on[o.id] = true
+		switch o.id {
+		case 'i':
+			return r.c.nobodyAsked()
+		case 't':
+			dir = o.value
+		}
+		option(o.id)
+	}
+	from, to, ok := r.c.targets(args, dir, r.on['T'])
 	if !ok {
 		if to == nil {
-			return c.tryHelp(1)
+			return r.c.tryHelp(1)
 		}
 		return 1
 	}
 	for _, f := range from {
-		r.copy(f, to(f), r.follow || !r.on['r'] && !r.on['d'] && !r.on['P'])
+		one(f, to(f))
 	}
 	if r.bad {
 		return 1
@@ -274,35 +285,8 @@ func (r *copyRun) copyDir(from, to string, st, old Stat, oe kernel.Errno) bool {
 }
 
 func mv(c *cmd) int {
-	found, args, status, done := c.parse(mvOptions, 1)
-	if done {
-		return status
-	}
 	r := &copyRun{c: c}
-	dir := ""
-	for _, o := range found {
-		r.on[o.id] = true
-		switch o.id {
-		case 'i':
-			return c.nobodyAsked()
-		case 't':
-			dir = o.value
-		}
-	}
-	from, to, ok := c.targets(args, dir, r.on['T'])
-	if !ok {
-		if to == nil {
-			return c.tryHelp(1)
-		}
-		return 1
-	}
-	for _, f := range from {
-		r.move(f, to(f))
-	}
-	if r.bad {
-		return 1
-	}
-	return 0
+	return r.run(mvOptions, func(byte) {}, r.move)
 }
 
 func (r *copyRun) move(from, to string) {

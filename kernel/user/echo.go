@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"kscope/kernel"
 )
 
 // echo prints its arguments. Options count only in front, and only words made of n, e and E alone.
@@ -112,7 +114,11 @@ func sleep(c *cmd) int {
 	if total < 9e9 {
 		ns = uint64(math.Ceil(total*1e9 - 1e-3))
 	}
-	if e := c.s.sleepFor(ns); e != 0 {
+	e := c.s.sleepFor(ns)
+	for e == kernel.EINTR { // stopped and continued: gnulib's xnanosleep begins anew
+		e = c.s.sleepFor(ns)
+	}
+	if e != 0 {
 		c.errorf("cannot read realtime clock: %s", e.Error())
 		return 1
 	}

@@ -239,19 +239,31 @@ func pgrep(c *cmd) int {
 		c.s.Write(2, []byte("Try `"+c.name+" --help' for more information.\n"))
 		return 2
 	}
-	var tasks []*psTask
+	pattern := ""
+	if len(words) > 0 {
+		pattern = words[0]
+	}
+	tasks, err := c.matching(on, pattern, parent)
+	if err != nil {
+		c.errorf("%s", err.Error())
+		return 2
+	}
+	return c.tell(on, tasks, sig, delim)
+}
+
+// matching are the tasks that pgrep's options and pattern choose.
+func (c *cmd) matching(on map[int]bool, pattern, parent string) (tasks []*psTask, err error) {
+	rx, err := re.Compile(pattern, re.Extended)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range (&psRun{c: c}).tasks() {
 		name := t.comm
 		if on['f'] {
 			name = t.args
 		}
 		ok := parent == "" || strconv.FormatInt(t.field(4), 10) == parent
-		if len(words) > 0 && ok {
-			rx, err := re.Compile(words[0], re.Extended)
-			if err != nil {
-				c.errorf("%s", err.Error())
-				return 2
-			}
+		if pattern != "" && ok {
 			at := rx.FindStringIndex(name)
 			ok = at != nil && (!on['x'] || at[1]-at[0] == len(name))
 		}
@@ -265,6 +277,11 @@ func pgrep(c *cmd) int {
 	case len(tasks) > 1 && on['o']:
 		tasks = tasks[:1]
 	}
+	return tasks, nil
+}
+
+// tell prints the tasks, or sends them pkill's signal.
+func (c *cmd) tell(on map[int]bool, tasks []*psTask, sig int, delim string) (status int) {
 	if on['c'] {
 		c.printf("%d\n", len(tasks))
 	}
