@@ -242,6 +242,9 @@ func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
 		}
 		now := v.Now()
 		if (now >= end || m.insns >= limit) && !v.inShadow() {
+			if m.insns >= m.ticks.nextInsns() && m.stopWhy == nil {
+				m.tickedInsns(v) // it has executed the last one, not the next CPU
+			}
 			break
 		}
 		limit := min(limit, m.ticks.nextInsns())
