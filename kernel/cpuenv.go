@@ -31,6 +31,14 @@ func (v *VCPU) CPUID(_ *x86.CPU, leaf, sub uint32) (a, b, c, d uint32, ok bool) 
 	return 0, 0, 0, 0, false
 }
 
+// HostCode says when guest code is translated to the host's.
+func (v *VCPU) HostCode() int {
+	if v.m.cfg.Interpret {
+		return 0
+	}
+	return x86.WarmBlock
+}
+
 // KeepDeadStack says that probes may leave nothing behind below the stack pointer.
 func (v *VCPU) KeepDeadStack() bool { return v.m.cfg.Overhead == OverheadNone }
 

@@ -23,7 +23,8 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		exits: maps.Clone(m.exits), oopses: slices.Clip(m.oopses),
 	}
 	n.entries, n.mods = m.entries.fork(), m.mods.fork()
-	n.order = slices.Clone(m.order)
+	order := *m.order
+	n.order = &order
 	n.virtio = m.virtio.fork()
 	n.Seed(seed)
 	for _, v := range m.cpus {
@@ -66,6 +67,7 @@ type snapKey struct {
 	cmdline       string
 	overhead      Overhead
 	features      string
+	interpret     bool
 }
 
 // Machine gives a machine at t = 1.000000 s. The first call for a configuration makes the machine, has setup register its
@@ -76,7 +78,7 @@ func (s *Snapshots) Machine(cfg Config, setup func(m *Machine) error) (*Machine,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := snapKey{sha256.Sum256(cfg.Image), sha256.Sum256(cfg.Initrd), cfg.CPUs, cfg.Mem, cfg.Cmdline, cfg.Overhead, cfg.Features}
+	key := snapKey{sha256.Sum256(cfg.Image), sha256.Sum256(cfg.Initrd), cfg.CPUs, cfg.Mem, cfg.Cmdline, cfg.Overhead, cfg.Features, cfg.Interpret}
 	base := s.booted[key]
 	if base == nil {
 		var err error

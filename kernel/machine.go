@@ -30,6 +30,10 @@ type Config struct {
 	Initrd   []byte    // newc cpio
 	Console  io.Writer // gets each printk record as dmesg prints it; may be nil
 
+	// Interpret executes guest code without translating it to the host's, as hosts other than linux/amd64 do anyway: slower,
+	// with the same results.
+	Interpret bool
+
 	parsed *Image // Image, when Snapshots has parsed it already
 }
 
@@ -115,9 +119,9 @@ type Machine struct {
 	hooks   hooks
 	cold    *cold // nil: none; see AddCold
 	ticks   ticks
-	rules   rules        // see inject.go
-	watch   *OrderWatch  // nil: nobody checks; a fork has none
-	order   []lockedWord // see order.go
+	rules   rules       // see inject.go
+	watch   *OrderWatch // nil: nobody checks; a fork has none
+	order   *x86.Order  // see order.go
 }
 
 // New makes a machine with its image loaded and nothing run: register gates and parts, then Boot.
@@ -133,7 +137,7 @@ func New(cfg Config) (*Machine, error) {
 	}
 	m := &Machine{cfg: cfg, img: img, syms: img.Syms.Fork(), phys: mem.NewPhys(cfg.Mem), exits: map[int]int{}, gates: map[uint64][]Gate{}}
 	m.entries = newEntryCounters()
-	m.order = make([]lockedWord, orderSize)
+	m.order = new(x86.Order)
 	m.virtio = &virtio{disk: newDisk(defaultDisk), queues: make([]virtQueue, cfg.CPUs)}
 	m.text = newText(m)
 	m.log.out = cfg.Console

@@ -11,24 +11,15 @@ import "kscope/kernel/x86"
 // sections never overlap in t. What goes by plain loads and stores (flags, seqcounts, RCU) is ordered only by the locks
 // around it. Rejected: slices of one instruction (5 MIPS), and a time for every word of memory.
 
-// orderSize is the number of words whose last access is remembered; a word that is pushed out only loses its rule.
-const orderSize = 1 << 11
-
-// lockedWord is the last locked access to the 8 bytes at va.
-type lockedWord struct {
-	va, t uint64
-	cpu   int
-}
-
 // Locked implements x86.Ordered.
 func (v *VCPU) Locked(_ *x86.CPU, va uint64) bool {
-	va &^= 7
-	e := &v.m.order[va*0x9e3779b97f4a7c15>>53]
 	now := v.Now()
-	if e.va == va && e.cpu != v.ID && e.t >= now {
-		v.off += int64(e.t + 1 - now)
+	if turn := v.m.order.Locked(va, v.ID, now); turn != 0 {
+		v.off += int64(turn - now)
 		return false
 	}
-	*e = lockedWord{va, now, v.ID}
 	return true
 }
+
+// Order is what Locked goes by.
+func (v *VCPU) Order() (*x86.Order, *int64) { return v.m.order, &v.off }

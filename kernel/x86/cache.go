@@ -20,6 +20,8 @@ type cache struct {
 	found  [foundSize]*block    // what lookup answered last, by a hash of the address
 	low    lowering             // the decoder's buffers
 	frozen atomic.Pointer[snapshot]
+	hosts  *hostMemory // nil: blocks are interpreted
+	warm   int         // entries of a block before it is translated
 }
 
 // blockSlab is the number of blocks made at once: more than 32 KiB, so that the allocator aligns them to cache lines.
@@ -61,7 +63,7 @@ func (k *cache) fork(p *mem.Phys) *cache {
 		return n
 	}
 	s := k.freeze()
-	n := &cache{phys: p, pages: make(map[uint64]*codePage, len(s.pages)), vpns: make(map[uint64]struct{}, len(s.vpns))}
+	n := &cache{phys: p, hosts: k.hosts, pages: make(map[uint64]*codePage, len(s.pages)), vpns: make(map[uint64]struct{}, len(s.vpns))}
 	for v := range s.vpns {
 		n.vpns[v] = struct{}{}
 	}
@@ -130,6 +132,7 @@ func (k *cache) add(co *code, env Env) *block {
 	b := &k.free[0]
 	k.free = k.free[1:]
 	b.init(co)
+	b.initHost(k)
 	if len(co.fast) > 0 && co.fast[0].op == o_entry {
 		b.entry = env.EntryCounter(co.va)
 		if b.entry == nil {
@@ -148,7 +151,7 @@ func (k *cache) add(co *code, env Env) *block {
 }
 
 func (b *block) init(co *code) {
-	*b = block{t: unlinkedT, f: unlinkedF, u0: &co.fast[0], tva: co.tva, fva: co.fva, start: co.va, code: co, pfn: co.pfn}
+	*b = block{t: unlinkedT, f: unlinkedF, host: noHost, u0: &co.fast[0], tva: co.tva, fva: co.fva, start: co.va, code: co, pfn: co.pfn}
 	if !co.shadow {
 		b.n, b.cost = int64(co.count), int64(co.count)
 	}
@@ -216,7 +219,7 @@ func (pg *codePage) forget(va uint64) {
 	delete(pg.shared, va)
 }
 
-func (k *cache) kill(b *block) { b.dead, b.n = true, math.MaxInt64 }
+func (k *cache) kill(b *block) { b.dead, b.n, b.host = true, math.MaxInt64, noHost }
 
 // unlink cuts all links between blocks: a mapping that has code changed.
 func (k *cache) unlink() {
@@ -305,6 +308,12 @@ func (c *CPU) find(b *block, target uint64) *block {
 		return nil
 	}
 	i := (target ^ target>>12) & jcMask
+	if old := &c.jc[i]; old.tag != jcEmpty && old.tag != target^c.jkey && c.cache.hosts != nil {
+		c.jc[i^1] = *old // where host code looks too
+		if c.jcLocal.has(i) {
+			c.jcLocal.add(i ^ 1)
+		}
+	}
 	c.jc[i] = jcEntry{target ^ c.jkey, nb}
 	if c.itlb[itlbIndex(target)].local {
 		c.jcLocal.add(i)
@@ -312,25 +321,38 @@ func (c *CPU) find(b *block, target uint64) *block {
 	return nb
 }
 
-// slowEnter is for a block whose n is above the budget: a missing link, a dead block, or the budget's end. It returns the
-// block to enter, or nil with c.why.
+// slowEnter is for a block whose n is above the budget: a missing link, a dead block, the budget's end, or host code. It returns
+// the block to execute, whose cost is to be taken, or nil with c.why.
 func (c *CPU) slowEnter(from, nb *block) *block {
-	target := nb.start
 	switch {
 	case nb == unlinkedT:
-		target = from.tva
+		nb = c.link(from, nb, from.tva)
 	case nb == unlinkedF:
-		target = from.fva
-	case !nb.dead:
+		nb = c.link(from, nb, from.fva)
+	case nb.dead:
+		nb = c.link(from, nb, nb.start)
+	}
+	switch {
+	case nb == nil:
+		c.why = xFault
+	case nb.cost > c.budget:
 		c.cur, c.ku, c.rip = nb, 0, nb.start
 		c.why = xBudget
-		return nil
+	case c.cache.hosts != nil && c.warm(nb):
+		c.cur, c.ku, c.rip = nb, 0, nb.start
+		c.why = xHost
+	default:
+		return nb
 	}
+	return nil
+}
+
+// link finds the block at target and makes it from's successor in place of nb.
+func (c *CPU) link(from, nb *block, target uint64) *block {
 	var b *block
 	if e := &c.jc[(target^target>>12)&jcMask]; e.tag == target^c.jkey && !e.b.dead {
 		b = e.b
 	} else if b = c.find(from, target); b == nil {
-		c.why = xFault
 		return nil
 	}
 	// Links are by virtual address: they are kept where the mapping cannot change behind them, which is within a page and

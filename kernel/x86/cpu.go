@@ -1,10 +1,14 @@
 package x86
 
-import "kscope/kernel/mem"
+import (
+	"slices"
+
+	"kscope/kernel/mem"
+)
 
 const (
 	tlbMask = mem.TLBSize - 1
-	jcSize  = 2048
+	jcSize  = 8192
 	jcMask  = jcSize - 1
 
 	// userKey marks user-mode entries of the jump cache; no canonical address has bit 62 alone flipped.
@@ -34,14 +38,17 @@ type CPU struct {
 	fop, sop uint8
 	idx      uint8 // instruction of the block that the slow path is in
 	smc      bool  // a store changed decoded code: leave the block after the instruction
-	why      int   // exec's answer when slowEnter gives none
 	exit     Exit  // for stExit
 	budget   int64 // counted instructions left; block b's are all taken while it runs
+	tl       *mem.TLB
+	order    *Order // of locked accesses, and what t is ahead of Insns; nil: Ordered is asked
+	ahead    *int64
+	jkey     uint64 // up to here a byte's displacement reaches from host code
 	limit    uint64
 	rip      uint64
-	b        *block // that the slow path is in
-	tl       *mem.TLB
-	jkey     uint64
+	b        *block    // that the slow path is in
+	why      int       // exec's answer when slowEnter gives none
+	tmp      [2]uint64 // host code's
 
 	cur *block // where the next Run goes on: before its precise uop ku
 	ku  int
@@ -146,7 +153,15 @@ func (c *CPU) attach() {
 	if k, ok := c.env.(StackKeeper); ok && k.KeepDeadStack() {
 		c.cache.low.shadow = c.env.Shadow
 	}
+	warm := 0
+	if h, ok := c.env.(HostCoder); ok {
+		warm = h.HostCode()
+	}
+	c.cache.useHost(warm)
 	c.ordered, c.cache.low.ordered = c.env.(Ordered)
+	if c.ordered != nil {
+		c.order, c.ahead = c.ordered.Order()
+	}
 	c.hooks, _ = c.env.(Hooks)
 	c.cache.cpus = append(c.cache.cpus, c)
 	c.flushTLB()
@@ -236,6 +251,9 @@ func (p *places) add(i uint64) {
 	}
 	p.n = min(p.n+1, placesMax+1)
 }
+
+// has reports whether place i is among them, as far as they are known.
+func (p *places) has(i uint64) bool { return slices.Contains(p.at[:min(p.n, placesMax)], uint16(i)) }
 
 // over yields the places, or all of a table of size entries when they are too many to be known.
 func (p *places) over(size int) func(yield func(i uint16) bool) {

@@ -7,7 +7,8 @@
 //  2. The decoder (decode.go: x86asm and what it lacks) reads a block; lowering (optable.go, lower*.go) makes it two
 //     lists of uops (uop.go): precise ones, and fast ones with fused compares, superinstructions and no dead flags.
 //  3. exec (zz_exec_gen.go) runs the fast uops of linked blocks. Whatever is not plain, a TLB miss or a store to code say,
-//     goes to the uop's slow function (zz_slow_gen.go, slow_*.go, system.go, access.go) and comes back.
+//     goes to the uop's slow function (zz_slow_gen.go, slow_*.go, system.go, access.go) and comes back. On linux/amd64 hosts
+//     blocks that run often become host code instead (jit*.go), with the same results to the last bit.
 //  4. Where the budget ends inside a block, the precise uops run up to the exact instruction; the next Run goes on there.
 //  5. An Exit (api.go) tells the machine what happened; Deliver and Interrupt enter the guest's handlers (trap.go).
 //

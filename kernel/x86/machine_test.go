@@ -35,6 +35,7 @@ func (e *testEnv) TSC(c *CPU) uint64                                       { ret
 func (e *testEnv) Gate(va uint64) bool                                     { return e.gates[va] }
 func (e *testEnv) Shadow(va uint64) bool                                   { return va >= e.shadowLo && va < e.shadowHi }
 func (e *testEnv) EntryCounter(va uint64) *uint64                          { return e.entries[va] }
+func (e *testEnv) HostCode() int                                           { return 1 }
 func (e *testEnv) CPUID(*CPU, uint32, uint32) (a, b, c, d uint32, ok bool) { return }
 func (e *testEnv) CodeWrite(c *CPU, pa uint64, n int) {
 	e.writes = append(e.writes, pa)

@@ -13,6 +13,9 @@ import "golang.org/x/arch/x86/x86asm"
 type Ordered interface {
 	// Locked is asked before the access at va; false: the instruction starts again when the CPU runs next. c.Insns is exact.
 	Locked(c *CPU, va uint64) bool
+	// Order is what Locked goes by, so that host code can record accesses whose turn it is, and where the CPU keeps what its t
+	// is ahead of its Insns; nil: Locked is asked each time.
+	Order() (o *Order, ahead *int64)
 }
 
 // isLocked reports whether the instruction is a locked access, or a release.
@@ -50,4 +53,32 @@ func (c *CPU) opLocked(u *uop) int {
 	c.stop = true
 	c.rip = c.b.rip(u)
 	return stRepeat
+}
+
+// Order remembers the last locked access to each of some words, by all CPUs of a machine. A word that is pushed out only loses
+// its rule.
+type Order struct {
+	words [1 << orderBits]orderedWord
+}
+
+// orderedWord is the last locked access to the 8 bytes at va.
+type orderedWord struct {
+	va, t uint64
+	cpu   int
+}
+
+const (
+	orderBits = 11
+	orderHash = 0x9e3779b97f4a7c15
+)
+
+// Locked records an access of a CPU at its t. 0: it was that CPU's turn; else it was not, and this is the first t that is.
+func (o *Order) Locked(va uint64, cpu int, t uint64) uint64 {
+	va &^= 7
+	e := &o.words[va*orderHash>>(64-orderBits)]
+	if e.va == va && e.cpu != cpu && e.t >= t {
+		return e.t + 1
+	}
+	*e = orderedWord{va, t, cpu}
+	return 0
 }

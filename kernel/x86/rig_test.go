@@ -72,6 +72,8 @@ type rig struct {
 	entries uint64          // of the function at c+1d00
 	seen    map[string]bool // uops that were decoded
 	hook    func(va uint64) // called before each instruction
+
+	interpret bool // without host code
 }
 
 var (
@@ -95,6 +97,7 @@ func (r *rig) EntryCounter(va uint64) *uint64 {
 	}
 	return nil
 }
+func (r *rig) HostCode() bool                                                   { return true }
 func (r *rig) Hooked(va uint64) bool                                            { return r.hook != nil && va < dataVA }
 func (r *rig) Hook(c *x86.CPU, va uint64)                                       { r.hook(va) }
 func (r *rig) CPUID(c *x86.CPU, leaf, sub uint32) (a, b, cx, d uint32, ok bool) { return }
@@ -172,7 +175,11 @@ func newPhys() *mem.Phys {
 
 // newRig returns a CPU at CPL 0 or 3, with the tables above and MSRs loaded by the instructions that load them.
 func newRig(p *mem.Phys, cpl int, msrs ...[2]uint64) *rig {
-	r := &rig{p: p.Fork()}
+	return (&rig{}).init(p, cpl, msrs...)
+}
+
+func (r *rig) init(p *mem.Phys, cpl int, msrs ...[2]uint64) *rig {
+	r.p = p.Fork()
 	r.c = x86.New(0, r.p, r)
 	r.c.SetCR3(0x1000)
 	r.c.SetReg(x86.RSP, stack0)

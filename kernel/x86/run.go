@@ -81,9 +81,8 @@ func (c *CPU) blocks() int {
 		if b.cost > c.budget {
 			return c.partial(b, 0)
 		}
-		c.budget -= b.cost
 		c.cur = nil
-		return c.exec(b, b.u0)
+		return c.chain(b)
 	}
 	u := &b.code.precise[k]
 	rest := int64(0)
@@ -95,7 +94,12 @@ func (c *CPU) blocks() int {
 	}
 	c.budget -= rest
 	c.cur = nil
-	return c.exec(b, u)
+	if r := c.exec(b, u); r != xHost {
+		return r
+	}
+	b = c.cur
+	c.cur = nil
+	return c.chain(b)
 }
 
 // partial runs the instructions of b from its precise uop k on that the budget still allows: fewer than are left in b.

@@ -1,6 +1,9 @@
 package x86
 
-import "math"
+import (
+	"math"
+	"sync/atomic"
+)
 
 //go:generate go run ./gen
 
@@ -49,6 +52,7 @@ const (
 	xFault         // c.Exc, at c.rip
 	xResync        // look at everything again and go on at c.rip
 	xExit          // Run returns c.exit
+	xHost          // before block c.cur, which has host code and whose budget has not been taken
 )
 
 // code is the decoded form of a block: immutable, and shared by all forks of a machine that still hold the same bytes.
@@ -64,27 +68,32 @@ type code struct {
 	gate    bool
 	tva     uint64 // where the terminator goes
 	fva     uint64 // and the address behind it
+
+	host atomic.Pointer[hostCode] // its translation: see jit.go
 }
 
 // A block is one machine's instance of a code.
 type block struct {
 	t, f     *block // successors: linked blocks, or the sentinels unlinkedT and unlinkedF
 	u0       *uop
-	n        int64 // the budget that entering takes; MaxInt64 for sentinels and dead blocks, so that the check fails
-	cost     int64 // counted instructions
-	tva, fva uint64
-	start    uint64  // up to here one cache line: what running the block needs
+	n        int64   // the budget that entering takes; MaxInt64 for what goes by slowEnter: sentinels, dead blocks, host code
+	host     uintptr // its host code, or noHost
+	start    uint64
+	tva, fva uint64  // up to here one cache line: what running the block needs
+	cost     int64   // counted instructions
 	entry    *uint64 // counter of entries to the function that starts here
 	code     *code
 	pfn      uint64 // of code
 	dead     bool   // the text was written or the mapping changed: find another
-	_        [4]uint64
+	heat     uint8  // entries without host code
+	hosted   *hostCode
+	_        [2]uint64
 }
 
 // The sentinels have no state: which one a block holds says which side to link.
 var (
-	unlinkedT = &block{n: math.MaxInt64}
-	unlinkedF = &block{n: math.MaxInt64}
+	unlinkedT = &block{n: math.MaxInt64, host: noHost}
+	unlinkedF = &block{n: math.MaxInt64, host: noHost}
 )
 
 // rip returns the address of uop u's instruction.

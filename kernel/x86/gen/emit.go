@@ -221,10 +221,13 @@ const execTail = `
 		u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 	}
 slowenter:
-	if nb = c.slowEnter(bl, nb); nb != nil {
-		goto enter
+	if nb = c.slowEnter(bl, nb); nb == nil {
+		return c.why
 	}
-	return c.why
+	bl = nb
+	c.budget -= nb.cost
+	u = nb.u0
+	goto loop
 miss:
 	c.b = bl
 	c.idx = u.idx

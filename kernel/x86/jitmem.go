@@ -1,0 +1,202 @@
+//go:build linux && amd64 && !race
+
+package x86
+
+import (
+	"unsafe"
+
+	"kscope/kernel/mem"
+)
+
+// Places in a TLB.
+const (
+	atTLBR   = int32(unsafe.Offsetof(mem.TLB{}.R))
+	atTLBW   = int32(unsafe.Offsetof(mem.TLB{}.W))
+	atFrame  = int32(unsafe.Offsetof(mem.Entry{}.P))
+	tlbBytes = tlbMask * uint32(unsafe.Sizeof(mem.Entry{})) // mask of a byte offset in a table
+	tlbShift = 12 - 4                                       // from an address to it
+)
+
+// address computes the effective address of a uop into rax; rcx is lost.
+func (t *translator) address(u *uop, f *template) {
+	index := uint8(slotZero)
+	if f.indexed {
+		index = u.x
+	}
+	t.addressOf(u.m, index, u.sc, u.disp)
+}
+
+func (t *translator) addressOf(base, index, scale uint8, disp uint64) {
+	d := int32(disp)
+	if disp != uint64(int64(d)) {
+		t.hot.imm(hAX, disp)
+		if base != slotZero {
+			t.hot.rr(3, opAdd, hAX, t.get(base, hCX))
+		}
+		if index != slotZero {
+			t.hot.rmx(3, opLea, hAX, hAX, t.get(index, hCX), scale, 0)
+		}
+		return
+	}
+	switch {
+	case base == slotZero && index == slotZero:
+		t.hot.imm(hAX, disp)
+	case index == slotZero:
+		b := t.get(base, hAX)
+		if d != 0 {
+			t.hot.rm(3, opLea, hAX, b, d)
+		} else if b != hAX {
+			t.hot.rr(3, opMov, hAX, b)
+		}
+	case base == slotZero:
+		t.read(index, 3, hAX)
+		if scale != 0 {
+			t.hot.rr(3, opGroup2, 4, hAX)
+			t.hot.put(scale)
+		}
+		if d != 0 {
+			t.hot.rm(3, opLea, hAX, hAX, d)
+		}
+	default:
+		t.hot.rmx(3, opLea, hAX, t.get(base, hAX), t.get(index, hCX), scale, d)
+	}
+}
+
+// probe turns the effective address of a uop into a host address in rax; a miss executes the uop's slow function. rcx is lost.
+func (t *translator) probe(u *uop, f *template, sz uint8, write bool) {
+	t.address(u, f)
+	t.callSite(t.shared.probe[bit(write)][sz])
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// probeN probes for a row of so many bytes at rax. rcx and rdx are lost.
+func (t *translator) probeN(bytes int32, write bool) {
+	t.hot.imm(hDX, uint64(mem.PageSize-bytes))
+	t.callSite(t.shared.probeN[bit(write)])
+}
+
+func (t *translator) load(u *uop, f *template) {
+	t.probe(u, f, f.sz, false)
+	t.loadTo(u.d, f.sz, 0)
+}
+
+// loadTo loads a guest register from rax+disp, zero-extended.
+func (t *translator) loadTo(d, sz uint8, disp int32) {
+	r := t.def(d, hCX)
+	t.hot.load(sz, r, hAX, disp)
+	t.keep(d, r)
+}
+
+func (t *translator) loadLow(u *uop, f *template) {
+	t.probe(u, f, f.sz, false)
+	t.hot.load(f.sz, hCX, hAX, 0)
+	t.write(u.d, f.sz, hCX)
+}
+
+func (t *translator) loadSigned(u *uop, f *template) {
+	t.probe(u, f, f.sz, false)
+	op := [3]uint16{opMovsx8, opMovsx16, opMovsxd}[f.sz]
+	if f.to < 2 {
+		t.hot.rm(2, op, hCX, hAX, 0)
+		t.write(u.d, f.to, hCX)
+		return
+	}
+	r := t.def(u.d, hCX)
+	t.hot.rm(f.to, op, r, hAX, 0)
+	t.keep(u.d, r)
+}
+
+// loadToWrite checks that what it loads can be written too.
+func (t *translator) loadToWrite(u *uop, f *template) {
+	t.probe(u, f, f.sz, true)
+	t.loadTo(u.d, f.sz, 0)
+}
+
+func (t *translator) store(u *uop, f *template) {
+	t.probe(u, f, f.sz, true)
+	t.hot.store(f.sz, t.operand(u.s, f.sz, hCX), hAX, 0)
+}
+
+func (t *translator) storeImm(u *uop, f *template) {
+	t.probe(u, f, f.sz, true)
+	switch v := u.imm; {
+	case f.sz == 0:
+		t.hot.rm(0, 0xc6, 0, hAX, 0)
+		t.hot.put(byte(v))
+	case f.sz == 2, f.sz == 3 && v == uint64(int64(int32(v))):
+		t.hot.rm(f.sz, 0xc7, 0, hAX, 0)
+		t.hot.u32(uint32(v))
+	default:
+		t.hot.imm(hCX, v)
+		t.hot.store(f.sz, hCX, hAX, 0)
+	}
+}
+
+func (t *translator) push(u *uop, _ *template) {
+	t.read(u.s, 3, hDX)
+	t.callSite(t.shared.push)
+}
+
+func (t *translator) pushImm(u *uop, _ *template) {
+	t.hot.imm(hDX, u.imm)
+	t.callSite(t.shared.push)
+}
+
+func (t *translator) pop(u *uop, _ *template) {
+	t.callSite(t.shared.pop)
+	t.write(u.d, 3, hDX)
+}
+
+func (t *translator) leave(*uop, *template) {
+	sp, bp := fixed[RSP], fixed[RBP]
+	t.hot.rr(3, opMov, hAX, bp)
+	t.callSite(t.shared.probe[0][3])
+	t.hot.rm(3, opLea, sp, bp, 8)
+	t.hot.load(3, bp, hAX, 0)
+}
+
+func (t *translator) entry(*uop, *template) {
+	t.hot.rm(3, opMov, hAX, hBP, atEntry)
+	t.hot.rm(3, opGroup5, 0, hAX, 0)
+}
+
+// run writes a row of pushes, pops, stores or loads with one probe; see gen's runs. It returns their number.
+func (t *translator) run(us []uop) int {
+	u := &us[0]
+	n := int(u.sc)
+	lo, sp := int64(u.imm), fixed[RSP]
+	switch u.op {
+	case o_push_run:
+		t.hot.rm(3, opLea, hAX, sp, int32(-8*n))
+		t.probeN(int32(8*n), true)
+		for i := range n {
+			t.hot.store(3, t.get(us[i].s, hCX), hAX, int32(8*(n-1-i)))
+		}
+		t.hot.rm(3, opLea, sp, sp, int32(-8*n))
+	case o_pop_run, o_pop_run_ret:
+		t.hot.rr(3, opMov, hAX, sp)
+		t.probeN(int32(8*n), false)
+		for i := range n {
+			t.loadTo(us[i].d, 3, int32(8*i))
+		}
+		t.hot.rm(3, opLea, sp, sp, int32(8*n))
+	default:
+		t.addressOf(u.m, slotZero, 0, u.imm)
+		t.probeN(8+8*int32(u.x), u.op == o_st_run)
+		for i := range n {
+			disp := int32(int64(us[i].disp) - lo)
+			if u.op == o_ld_run {
+				t.loadTo(us[i].d, 3, disp)
+			} else {
+				t.hot.store(3, t.get(us[i].s, hCX), hAX, disp)
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,224 @@
+//go:build linux && amd64 && !race
+
+package x86
+
+import "kscope/kernel/mem"
+
+// Pieces of host code that blocks call, at the start of a memory for host code: a call is 5 bytes where a probe is 35. rax is the
+// guest's address and then the host's; rcx is lost. A piece that cannot do its work returns to Go code for the block, with the
+// address that it was called from.
+
+// shared are the offsets of the pieces.
+type shared struct {
+	probe   [2][4]int // reads and writes by size
+	probeN  [2]int    // of 4096-rdx bytes, less one
+	push    int       // rdx
+	pop     int       // to rdx
+	ret     int       // jumped to, as is the next
+	find    int       // the block at rdx is entered
+	callReg int       // and a return address in rcx pushed
+	carry   int       // flags are saved that the carry is to be read from later, unless inc or dec has already
+	locked  int       // the access at rax, with as many instructions of the block to go as edx says
+	budget  int
+	flags   [2][4]int // kSUB and kADD of a result in rdx, which is sign-extended, and a second operand in rcx
+}
+
+// makeShared writes the pieces into t.hot.
+func (t *translator) makeShared() (s shared) {
+	here := func() int {
+		for len(t.hot.b)%16 != 0 {
+			t.hot.put(0xcc)
+		}
+		return len(t.hot.b)
+	}
+	for w := range 2 {
+		for sz := range 4 {
+			s.probe[w][sz] = here()
+			t.probePiece(w, func() {
+				t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
+				t.hot.u32(mem.PageSize - 1<<sz)
+			}, true)
+			t.hot.put(0xc3)
+		}
+		s.probeN[w] = here()
+		t.probePiece(w, func() { t.hot.rr(3, opCmp, hAX, hDX) }, true)
+		t.hot.put(0xc3)
+	}
+	limit := func() {
+		t.hot.opcode(3, 0x3d, 0, 0, 0, false)
+		t.hot.u32(mem.PageSize - 8)
+	}
+	s.push = here()
+	t.hot.rm(3, opLea, hAX, h15, -8)
+	t.probePiece(1, limit, true)
+	t.hot.store(3, hDX, hAX, 0)
+	t.hot.rm(3, opLea, h15, h15, -8)
+	t.hot.put(0xc3)
+	s.pop = here()
+	t.hot.rr(3, opMov, hAX, h15)
+	t.probePiece(0, limit, true)
+	t.hot.load(3, hDX, hAX, 0)
+	t.hot.rm(3, opLea, h15, h15, 8)
+	t.hot.put(0xc3)
+	s.ret = here()
+	t.hot.rr(3, opMov, hAX, h15)
+	t.probePiece(0, limit, false)
+	t.hot.load(3, hDX, hAX, 0)
+	t.findPiece()
+	t.hot.rm(3, opLea, h15, h15, 8)
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	s.find = here()
+	t.findPiece()
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	s.callReg = here()
+	t.hot.rm(3, opStore, hCX, hBX, atTmp)
+	t.findPiece()
+	t.hot.rm(3, opStore, hAX, hBX, atTmp+8)
+	t.hot.rm(3, opLea, hAX, h15, -8)
+	t.probePiece(1, limit, false)
+	t.hot.rm(3, opMov, hCX, hBX, atTmp)
+	t.hot.store(3, hCX, hAX, 0)
+	t.hot.rm(3, opLea, h15, h15, -8)
+	t.hot.rm(3, opMov, hAX, hBX, atTmp+8)
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	s.carry = here()
+	t.carryPiece()
+	s.locked = here()
+	t.lockedPiece()
+	s.budget = here()
+	t.giveUp(whyBudget, false)
+	for k, kind := range [2]uint8{kSUB, kADD} {
+		for sz := range uint8(4) {
+			s.flags[k][sz] = here()
+			t.hot.rm(3, opStore, hCX, hBX, atFB)
+			if sz < 3 {
+				t.hot.extend(sz, 3, hDX, hDX)
+			}
+			t.hot.rm(3, opStore, hDX, hBX, atFA)
+			t.hot.rm(0, 0xc6, 0, hBX, atFop)
+			t.hot.put(kind|sz, 0xc3)
+		}
+	}
+	here()
+	return s
+}
+
+// giveUp returns to Go code; called: from a piece, whose caller's address goes to rdx.
+func (t *translator) giveUp(why int32, called bool) {
+	if called {
+		t.hot.put(0x5a) // pop rdx
+	}
+	t.hot.imm(hCX, uint64(uint32(why)))
+	t.hot.put(0xc3)
+}
+
+// probePiece translates rax through the table of reads (0) or writes (1).
+func (t *translator) probePiece(w int, compare func(), called bool) {
+	tab := atTLBR
+	if w == 1 {
+		tab = atTLBW
+	}
+	t.hot.rr(2, opMov, hCX, hAX)
+	t.hot.rr(2, opGroup2, 5, hCX)
+	t.hot.put(tlbShift)
+	t.hot.rr(2, opGroup1, 4, hCX)
+	t.hot.u32(tlbBytes)
+	t.hot.rm(3, opAdd, hCX, hBX, atTL)
+	t.hot.rm(3, opSub, hAX, hCX, tab)
+	compare()
+	hit := t.hot.short(ccBE)
+	if called {
+		t.giveUp(whyProbe, true)
+	} else {
+		t.giveUp(whyLast, false)
+	}
+	t.hot.land(hit)
+	t.hot.rm(3, opAdd, hAX, hCX, tab+atFrame)
+}
+
+// findPiece looks the target in rdx up in the jump cache, at its place and at the neighbour where find puts what it evicts: the
+// block goes to rax. rcx is lost. The block's own start is compared too: a tag alone could be that of an address that is not
+// canonical.
+func (t *translator) findPiece() {
+	t.hot.rr(2, opMov, hCX, hDX)
+	t.hot.rr(2, opGroup2, 5, hCX)
+	t.hot.put(12)
+	t.hot.rr(2, opXor, hCX, hDX)
+	t.hot.rr(2, opGroup1, 4, hCX)
+	t.hot.u32(jcMask)
+	t.hot.rr(2, opGroup2, 4, hCX)
+	t.hot.put(4)
+	t.hot.rm(3, opMov, hAX, hBX, atJkey)
+	t.hot.rr(3, opXor, hAX, hDX)
+	t.hot.rmx(3, opCmp, hAX, hBX, hCX, 0, atJC)
+	first := t.hot.short(ccE)
+	t.hot.group1(2, 6, hCX, 16)
+	t.hot.rmx(3, opCmp, hAX, hBX, hCX, 0, atJC)
+	second := t.hot.short(ccE)
+	t.giveUp(whyLast, false)
+	t.hot.land(first)
+	t.hot.land(second)
+	t.hot.rmx(3, opMov, hAX, hBX, hCX, 0, atJC+8)
+	t.hot.rm(3, opCmp, hDX, hAX, atStart)
+	same := t.hot.short(ccE)
+	t.giveUp(whyLast, false)
+	t.hot.land(same)
+}
+
+func (t *translator) carryPiece() {
+	t.hot.load(0, hCX, hBX, atFop)
+	t.hot.group1(2, 5, hCX, kINC)
+	t.hot.group1(2, 7, hCX, kEXP-kINC)
+	saved := t.hot.short(ccB)
+	t.hot.rm(3, opMov, hCX, hBX, atFA)
+	t.hot.rm(3, opStore, hCX, hBX, atSA)
+	t.hot.rm(3, opMov, hCX, hBX, atFB)
+	t.hot.rm(3, opStore, hCX, hBX, atSB)
+	t.hot.load(0, hCX, hBX, atFop)
+	t.hot.store(0, hCX, hBX, atSop)
+	t.hot.land(saved)
+	t.hot.put(0xc3)
+}
+
+// lockedPiece is what Order.locked does.
+func (t *translator) lockedPiece() {
+	t.hot.rm(0, 0x80, 7, hBX, atCPL)
+	t.hot.put(3)
+	user := t.hot.short(ccE)
+	t.hot.rm(3, opMov, hCX, hBX, atOrder)
+	t.hot.rr(3, opTest, hCX, hCX)
+	known := t.hot.short(ccNE)
+	t.giveUp(whyProbe, true)
+	t.hot.land(known)
+	t.hot.put(0x56, 0x57) // push rsi; push rdi
+	t.hot.group1(3, 4, hAX, -8)
+	t.hot.rm(3, opMov, hSI, hBX, atLimit)
+	t.hot.rm(3, opSub, hSI, hBX, atBudget)
+	t.hot.rr(3, opSub, hSI, hDX)
+	t.hot.rm(3, opMov, hDX, hBX, atAhead)
+	t.hot.rm(3, opAdd, hSI, hDX, 0) // t
+	t.hot.rm(3, opMov, hDI, hBX, atID)
+	t.hot.imm(hDX, orderHash)
+	t.hot.rr(3, opImul, hDX, hAX)
+	t.hot.rr(3, opGroup2, 5, hDX)
+	t.hot.put(64 - orderBits)
+	t.hot.rmx(3, opLea, hDX, hDX, hDX, 1, 0) // times 3 words
+	t.hot.rmx(3, opLea, hCX, hCX, hDX, 3, 0)
+	t.hot.rm(3, opCmp, hAX, hCX, 0)
+	other := t.hot.short(ccNE)
+	t.hot.rm(3, opCmp, hDI, hCX, 16)
+	own := t.hot.short(ccE)
+	t.hot.rm(3, opCmp, hSI, hCX, 8)
+	later := t.hot.short(ccA)
+	t.hot.put(0x5f, 0x5e)
+	t.giveUp(whyProbe, true)
+	t.hot.land(other)
+	t.hot.land(own)
+	t.hot.land(later)
+	t.hot.store(3, hAX, hCX, 0)
+	t.hot.store(3, hSI, hCX, 8)
+	t.hot.store(3, hDI, hCX, 16)
+	t.hot.put(0x5f, 0x5e)
+	t.hot.land(user)
+	t.hot.put(0xc3)
+}
