@@ -88,7 +88,7 @@ func (m *Machine) inSched(pc uint64) bool {
 	s, _ := m.syms.At(pc - 1)
 	switch s.Name {
 	case "__schedule", "schedule", "schedule_timeout", "io_schedule", "schedule_preempt_disabled", "preempt_schedule",
-		"preempt_schedule_irq", "schedule_idle", "do_nanosleep", "hrtimer_nanosleep", "schedule_hrtimeout_range",
+		"preempt_schedule_irq", "schedule_idle", "do_nanosleep", "schedule_hrtimeout_range",
 		"schedule_hrtimeout_range_clock", "schedule_timeout_interruptible", "wait_for_completion", "mutex_lock", "__mutex_lock":
 		return true
 	}

@@ -52,17 +52,50 @@ static void cpuid(u32 leaf, u32 *a, u32 *b, u32 *c, u32 *d)
 	asm volatile("cpuid" : "=a"(*a), "=b"(*b), "=c"(*c), "=d"(*d) : "0"(leaf), "2"(0));
 }
 
+/* The bits that this CPU may report, word by word, in the order in which Linux numbers them (cpufeatures.h). */
+static const struct cpu_flag { u32 leaf; char reg; u8 bit; const char *name; } cpu_flags[] = {
+	{ 1, 'd', 3, "pse" }, { 1, 'd', 4, "tsc" }, { 1, 'd', 5, "msr" }, { 1, 'd', 6, "pae" }, { 1, 'd', 8, "cx8" }, { 1, 'd', 9, "apic" },
+	{ 1, 'd', 13, "pge" }, { 1, 'd', 15, "cmov" }, { 1, 'd', 16, "pat" }, { 1, 'd', 19, "clflush" },
+	{ 0x80000001, 'd', 11, "syscall" }, { 0x80000001, 'd', 20, "nx" }, { 0x80000001, 'd', 26, "pdpe1gb" }, { 0x80000001, 'd', 27, "rdtscp" },
+	{ 0x80000001, 'd', 29, "lm" }, { 0x80000007, 'd', 8, "constant_tsc" }, { 0x80000007, 'd', 8, "nonstop_tsc" },
+	{ 1, 'c', 13, "cx16" }, { 1, 'c', 21, "x2apic" }, { 1, 'c', 22, "movbe" }, { 1, 'c', 23, "popcnt" },
+	{ 1, 'c', 24, "tsc_deadline_timer" }, { 1, 'c', 31, "hypervisor" }, { 0x80000001, 'c', 0, "lahf_lm" },
+	{ 7, 'b', 0, "fsgsbase" }, { 7, 'b', 7, "smep" }, { 7, 'b', 9, "erms" },
+};
+
+static void show_cpu_flags(struct seq_file *m)
+{
+	const struct cpu_flag *f;
+	u32 a, b, c, d;
+
+	seq_puts(m, "flags\t\t:");
+	for (f = cpu_flags; f < cpu_flags + ARRAY_SIZE(cpu_flags); f++) {
+		cpuid(f->leaf, &a, &b, &c, &d);
+		if ((f->reg == 'b' ? b : f->reg == 'c' ? c : d) >> f->bit & 1)
+			seq_printf(m, " %s", f->name);
+	}
+}
+
 static int show_cpuinfo(struct seq_file *m, void *v)
 {
-	u32 a, b, c, d, vendor[4] = { 0 };
+	u32 a, b, c, d, vendor[4] = { 0 }, model[13] = { 0 }, level, sizes, i;
 	int cpu;
 
-	cpuid(0, &a, &vendor[0], &vendor[2], &vendor[1]);
+	cpuid(0, &level, &vendor[0], &vendor[2], &vendor[1]);
+	for (i = 0; i < 3; i++)
+		cpuid(0x80000002 + i, &model[4 * i], &model[4 * i + 1], &model[4 * i + 2], &model[4 * i + 3]);
+	cpuid(0x80000008, &sizes, &b, &c, &d);
 	cpuid(1, &a, &b, &c, &d);
-	for_each_online_cpu(cpu)
-		seq_printf(m, "processor\t: %d\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nstepping\t: %u\ncpu MHz\t\t: 1000.000\n"
-			   "apicid\t\t: %d\naddress sizes\t: 36 bits physical, 48 bits virtual\n\n",
-			   cpu, (char *)vendor, a >> 8 & 15, (a >> 4 & 15) | (a >> 12 & 0xf0), a & 15, cpu);
+	for_each_online_cpu(cpu) {
+		seq_printf(m, "processor\t: %d\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: %s\nstepping\t: %u\n", cpu,
+			   (char *)vendor, a >> 8 & 15, (a >> 4 & 15) | (a >> 12 & 0xf0), (char *)model, a & 15);
+		seq_printf(m, "cpu MHz\t\t: 1000.000\nphysical id\t: 0\nsiblings\t: %u\ncore id\t\t: %d\ncpu cores\t: %u\napicid\t\t: %d\n"
+			   "initial apicid\t: %d\n", num_online_cpus(), cpu, num_online_cpus(), cpu, cpu);
+		seq_printf(m, "fpu\t\t: %s\nfpu_exception\t: %s\ncpuid level\t: %u\nwp\t\t: yes\n", d & 1 ? "yes" : "no", d & 1 ? "yes" : "no", level);
+		show_cpu_flags(m);
+		seq_printf(m, "\nbugs\t\t:\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
+			   "address sizes\t: %u bits physical, %u bits virtual\npower management:\n\n", sizes & 0xff, sizes >> 8 & 0xff);
+	}
 	return 0;
 }
 
