@@ -260,6 +260,11 @@ func (p *probe) close() error {
 		return nil
 	}
 	p.closed = true
+	return p.detach()
+}
+
+// detach takes a closed probe off.
+func (p *probe) detach() error {
 	for _, fn := range p.fns {
 		fn.Close()
 	}

@@ -54,7 +54,7 @@ func reset(c *call) (starlark.Value, error) {
 		}
 	}
 	for i := len(open) - 1; i >= 0; i-- {
-		keep(c.change("reset", open[i].close))
+		keep(c.change("reset", open[i].detach))
 	}
 	e.probes = probes
 	e.aggs.ClearAll()
