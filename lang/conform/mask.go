@@ -44,6 +44,7 @@ var rules = []rule{
 	// Addresses: of code and data, and what depends on where code lies: offsets and sizes of symbols.
 	{re(`\b(0x)?ffff[0-9a-f]{12}\b`), "ADDR", "addresses"},
 	{re(`\b0x[0-9a-f]{8,16}\b`), "ADDR", "addresses"},
+	{re(`_0x[0-9a-f]{16}\b`), "_ADDR", "addresses"}, // names of probes at addresses: hashes of them
 	{re(`\+0x[0-9a-f]+/0x[0-9a-f]+`), "+OFF/SIZE", "addresses"},
 }
 
