@@ -30,6 +30,7 @@ struct block_device *bdev_alloc(struct gendisk *disk, u64 sectors)
 	inode->i_size = bdev_nr_bytes(bdev);
 	inode->i_private = bdev;
 	inode->i_mapping->a_ops = &def_blk_aops;
+	wb_init(bdev);
 	disk->part0 = bdev;
 	return bdev;
 }

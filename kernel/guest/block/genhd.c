@@ -59,6 +59,7 @@ void put_disk(struct gendisk *disk)
 	struct block_device *bdev = disk->part0;
 
 	if (bdev) {
+		cancel_delayed_work_sync(&bdev->bd_wb);
 		iput(bdev->bd_inode);
 		kfree(bdev);
 	}

@@ -471,13 +471,21 @@ noinline int generic_update_time(struct inode *inode, struct timespec64 *time, i
 /* The state says what a sync has to write; a file system with a store puts the inode into its block at once. */
 noinline void __mark_inode_dirty(struct inode *inode, int flags)
 {
+	bool first = false;
+
 	if (inode->i_sb->s_op->dirty_inode && flags & (I_DIRTY_SYNC | I_DIRTY_TIME))
 		inode->i_sb->s_op->dirty_inode(inode, flags);
 	if ((READ_ONCE(inode->i_state) & flags) == (unsigned long)flags)
 		return;
 	spin_lock(&inode->i_lock);
+	if (!(inode->i_state & I_DIRTY_ALL)) {
+		inode->dirtied_when = jiffies;
+		first = true;
+	}
 	inode->i_state |= flags;
 	spin_unlock(&inode->i_lock);
+	if (first)
+		wb_wakeup_delayed(inode);
 }
 
 void touch_atime(const struct path *path)

@@ -392,7 +392,8 @@ static noinline ssize_t vfs_writev(struct file *file, const struct iovec __user 
 	return do_loop_readv_writev(file, vec, vlen, pos, WRITE);
 }
 
-static noinline ssize_t do_readv(unsigned long fd, const struct iovec __user *vec, unsigned long vlen)
+static __always_inline ssize_t do_rwv(unsigned long fd, const struct iovec __user *vec, unsigned long vlen,
+				      ssize_t (*rwv)(struct file *, const struct iovec __user *, unsigned long, loff_t *))
 {
 	struct fd f = fdget_pos(fd);
 	ssize_t ret = -EBADF;
@@ -404,7 +405,7 @@ static noinline ssize_t do_readv(unsigned long fd, const struct iovec __user *ve
 			pos = *ppos;
 			ppos = &pos;
 		}
-		ret = vfs_readv(f.file, vec, vlen, ppos);
+		ret = rwv(f.file, vec, vlen, ppos);
 		if (ret >= 0 && ppos)
 			f.file->f_pos = pos;
 		fdput_pos(f);
@@ -412,24 +413,14 @@ static noinline ssize_t do_readv(unsigned long fd, const struct iovec __user *ve
 	return ret;
 }
 
+static noinline ssize_t do_readv(unsigned long fd, const struct iovec __user *vec, unsigned long vlen)
+{
+	return do_rwv(fd, vec, vlen, vfs_readv);
+}
+
 static noinline ssize_t do_writev(unsigned long fd, const struct iovec __user *vec, unsigned long vlen)
 {
-	struct fd f = fdget_pos(fd);
-	ssize_t ret = -EBADF;
-
-	if (f.file) {
-		loff_t pos, *ppos = file_ppos(f.file);
-
-		if (ppos) {
-			pos = *ppos;
-			ppos = &pos;
-		}
-		ret = vfs_writev(f.file, vec, vlen, ppos);
-		if (ret >= 0 && ppos)
-			f.file->f_pos = pos;
-		fdput_pos(f);
-	}
-	return ret;
+	return do_rwv(fd, vec, vlen, vfs_writev);
 }
 
 SYSCALL_DEFINE3(readv, unsigned long, fd, const struct iovec __user *, vec, unsigned long, vlen)

@@ -1,4 +1,4 @@
-/* getdents64 (Linux's fs/readdir.c). */
+/* getdents, getdents64 (Linux's fs/readdir.c). */
 #include "fs.h"
 #include "fdtable.h"
 #include "security.h"
@@ -14,9 +14,16 @@ struct linux_dirent64 {
 	char d_name[];
 };
 
-struct getdents_callback64 {
+struct linux_dirent {
+	unsigned long d_ino, d_off;
+	unsigned short d_reclen;
+	char d_name[];		/* the type follows the name's NUL, in the record's last byte */
+};
+
+/* Both records begin alike: number, where the next is, length. */
+struct getdents_callback {
 	struct dir_context ctx;
-	struct linux_dirent64 __user *current_dir;
+	void __user *current_dir;
 	int prev_reclen;
 	int count;
 	int error;
@@ -55,55 +62,15 @@ static noinline int verify_dirent_name(const char *name, int len)
 	return 0;
 }
 
-/* One entry to the user's buffer; false ends the walk (full, or an error). The previous entry learns where this one starts. */
-static bool filldir64(struct dir_context *ctx, const char *name, int namlen, loff_t offset, u64 ino, unsigned int d_type)
+/*
+ * One entry to the user's buffer, but for its type; false ends the walk (full, or an error). The previous entry learns where this
+ * one starts.
+ */
+static __always_inline bool filldir_common(struct getdents_callback *buf, const char *name, int namlen, loff_t offset, u64 ino,
+					   unsigned int d_type, int reclen, size_t at_name, size_t at_type)
 {
-	struct getdents_callback64 *buf = container_of(ctx, struct getdents_callback64, ctx);
-	int reclen = ALIGN(offsetof(struct linux_dirent64, d_name) + namlen + 1, (int)sizeof(u64));
-	struct linux_dirent64 __user *dirent = buf->current_dir, *prev;
-	char zero = 0;
-
-	buf->error = verify_dirent_name(name, namlen);
-	if (unlikely(buf->error))
-		return false;
-	buf->error = -EINVAL;
-	if (reclen > buf->count)
-		return false;
-	prev = (void __user *)dirent - buf->prev_reclen;
-	buf->error = -EFAULT;
-	if (buf->prev_reclen && put_user(offset, &prev->d_off))
-		return false;
-	if (put_user(ino, &dirent->d_ino) || put_user((unsigned short)reclen, &dirent->d_reclen) ||
-	    put_user((unsigned char)d_type, &dirent->d_type))
-		return false;
-	if (copy_to_user(dirent->d_name, name, namlen) || copy_to_user(dirent->d_name + namlen, &zero, 1))
-		return false;
-	buf->error = 0;
-	buf->prev_reclen = reclen;
-	buf->current_dir = (void __user *)dirent + reclen;
-	buf->count -= reclen;
-	return true;
-}
-
-struct linux_dirent {
-	unsigned long d_ino, d_off;
-	unsigned short d_reclen;
-	char d_name[];		/* the type follows the name's NUL, in the record's last byte */
-};
-
-struct getdents_callback {
-	struct dir_context ctx;
-	struct linux_dirent __user *current_dir;
-	int prev_reclen;
-	int count;
-	int error;
-};
-
-static bool filldir(struct dir_context *ctx, const char *name, int namlen, loff_t offset, u64 ino, unsigned int d_type)
-{
-	struct getdents_callback *buf = container_of(ctx, struct getdents_callback, ctx);
-	int reclen = ALIGN(offsetof(struct linux_dirent, d_name) + namlen + 2, (int)sizeof(long));
 	struct linux_dirent __user *dirent = buf->current_dir, *prev = (void __user *)dirent - buf->prev_reclen;
+	char __user *to = (char __user *)dirent + at_name;
 	char zero = 0;
 
 	buf->error = verify_dirent_name(name, namlen);
@@ -116,9 +83,9 @@ static bool filldir(struct dir_context *ctx, const char *name, int namlen, loff_
 	if (buf->prev_reclen && put_user((unsigned long)offset, &prev->d_off))
 		return false;
 	if (put_user((unsigned long)ino, &dirent->d_ino) || put_user((unsigned short)reclen, &dirent->d_reclen) ||
-	    put_user((char)d_type, (char __user *)dirent + reclen - 1))
+	    put_user((char)d_type, (char __user *)dirent + at_type))
 		return false;
-	if (copy_to_user(dirent->d_name, name, namlen) || copy_to_user(dirent->d_name + namlen, &zero, 1))
+	if (copy_to_user(to, name, namlen) || copy_to_user(to + namlen, &zero, 1))
 		return false;
 	buf->error = 0;
 	buf->prev_reclen = reclen;
@@ -127,9 +94,26 @@ static bool filldir(struct dir_context *ctx, const char *name, int namlen, loff_
 	return true;
 }
 
-SYSCALL_DEFINE3(getdents, unsigned int, fd, struct linux_dirent __user *, dirent, unsigned int, count)
+static bool filldir64(struct dir_context *ctx, const char *name, int namlen, loff_t offset, u64 ino, unsigned int d_type)
 {
-	struct getdents_callback buf = { .ctx.actor = filldir, .count = count, .current_dir = dirent };
+	int reclen = ALIGN(offsetof(struct linux_dirent64, d_name) + namlen + 1, (int)sizeof(u64));
+
+	return filldir_common(container_of(ctx, struct getdents_callback, ctx), name, namlen, offset, ino, d_type, reclen,
+			      offsetof(struct linux_dirent64, d_name), offsetof(struct linux_dirent64, d_type));
+}
+
+static bool filldir(struct dir_context *ctx, const char *name, int namlen, loff_t offset, u64 ino, unsigned int d_type)
+{
+	int reclen = ALIGN(offsetof(struct linux_dirent, d_name) + namlen + 2, (int)sizeof(long));
+
+	return filldir_common(container_of(ctx, struct getdents_callback, ctx), name, namlen, offset, ino, d_type, reclen,
+			      offsetof(struct linux_dirent, d_name), reclen - 1);
+}
+
+static __always_inline int do_getdents(unsigned int fd, void __user *dirent, unsigned int count,
+				       bool (*actor)(struct dir_context *, const char *, int, loff_t, u64, unsigned int))
+{
+	struct getdents_callback buf = { .ctx.actor = actor, .count = count, .current_dir = dirent };
 	struct fd f = fdget_pos(fd);
 	int error;
 
@@ -139,33 +123,20 @@ SYSCALL_DEFINE3(getdents, unsigned int, fd, struct linux_dirent __user *, dirent
 	if (error >= 0)
 		error = buf.error;
 	if (buf.prev_reclen) {
-		struct linux_dirent __user *lastdirent = (void __user *)buf.current_dir - buf.prev_reclen;
+		struct linux_dirent __user *last = buf.current_dir - buf.prev_reclen;
 
-		error = put_user((unsigned long)buf.ctx.pos, &lastdirent->d_off) ? -EFAULT : (int)(count - buf.count);
+		error = put_user((unsigned long)buf.ctx.pos, &last->d_off) ? -EFAULT : (int)(count - buf.count);
 	}
 	fdput_pos(f);
 	return error;
 }
 
+SYSCALL_DEFINE3(getdents, unsigned int, fd, struct linux_dirent __user *, dirent, unsigned int, count)
+{
+	return do_getdents(fd, dirent, count, filldir);
+}
+
 SYSCALL_DEFINE3(getdents64, unsigned int, fd, struct linux_dirent64 __user *, dirent, unsigned int, count)
 {
-	struct getdents_callback64 buf = { .ctx.actor = filldir64, .count = count, .current_dir = dirent };
-	struct fd f = fdget_pos(fd);
-	int error;
-
-	if (!f.file)
-		return -EBADF;
-	error = iterate_dir(f.file, &buf.ctx);
-	if (error >= 0)
-		error = buf.error;
-	if (buf.prev_reclen) {
-		struct linux_dirent64 __user *lastdirent = (void __user *)buf.current_dir - buf.prev_reclen;
-
-		if (put_user(buf.ctx.pos, &lastdirent->d_off))
-			error = -EFAULT;
-		else
-			error = count - buf.count;
-	}
-	fdput_pos(f);
-	return error;
+	return do_getdents(fd, dirent, count, filldir64);
 }

@@ -126,6 +126,9 @@ noinline int get_tree_bdev(struct fs_context *fc, int (*fill_super)(struct super
 		deactivate_super(s);
 		return error;
 	}
+	mutex_lock(&bdev->bd_super_lock);
+	bdev->bd_super = s;
+	mutex_unlock(&bdev->bd_super_lock);
 	fc->root = dget(s->s_root);
 	fc->new_sb = true;
 	return 0;
@@ -163,6 +166,9 @@ noinline void kill_block_super(struct super_block *sb)
 {
 	struct block_device *bdev = sb->s_bdev;
 
+	mutex_lock(&bdev->bd_super_lock);	/* the flusher is done with it */
+	bdev->bd_super = NULL;
+	mutex_unlock(&bdev->bd_super_lock);
 	generic_shutdown_super(sb);
 	sync_blockdev(bdev);
 	blkdev_put(bdev, sb->s_type);

@@ -8,6 +8,7 @@
 #include "mm.h"
 #include "tracepoint.h"
 #include "workqueue.h"
+#include "mutex.h"
 
 #define SECTOR_SHIFT	9
 #define BIO_MAX_VECS	16
@@ -40,6 +41,9 @@ struct block_device {
 	struct request_queue *bd_queue;
 	void *bd_holder;		/* the file system that is mounted from it */
 	int bd_openers;
+	struct super_block *bd_super;	/* what is mounted from it; bd_super_lock */
+	struct mutex bd_super_lock;	/* the super block stays mounted */
+	struct delayed_work bd_wb;	/* writes back what has been dirty for long: fs/fs-writeback.c */
 };
 
 struct block_device_operations {
@@ -186,6 +190,7 @@ struct block_device *blkdev_get_by_dev(dev_t dev, void *holder);
 void blkdev_put(struct block_device *bdev, void *holder);
 int sync_blockdev(struct block_device *bdev);
 void bdev_cache_init(void);
+void wb_init(struct block_device *bdev);	/* fs/fs-writeback.c */
 extern const struct file_operations def_blk_fops;
 extern const struct address_space_operations def_blk_aops;
 #define I_BDEV(inode)		((struct block_device *)(inode)->i_private)

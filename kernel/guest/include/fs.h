@@ -84,6 +84,7 @@ void path_put(const struct path *path);
 #define I_DIRTY_TIME	2048
 #define I_DIRTY_SYNC	1
 #define I_DIRTY_PAGES	4
+#define I_DIRTY_ALL	(I_DIRTY_SYNC | I_DIRTY_PAGES | I_DIRTY_TIME)
 #define I_NEW		8
 #define I_FREEING	32
 #define I_CLEAR		64
@@ -99,6 +100,9 @@ enum { WB_SYNC_NONE, WB_SYNC_ALL };
 struct writeback_control {
 	int sync_mode;		/* WB_SYNC_ALL: what is being written already is waited for */
 	loff_t range_start, range_end;
+	long nr_to_write;	/* what ext4_writepages shows; all is written */
+	long pages_skipped;	/* that stay dirty */
+	bool for_kupdate, range_cyclic;	/* by the flusher: what is old */
 };
 
 /* How far a file has been read ahead; see mm/readahead.c. */
@@ -146,7 +150,7 @@ struct inode {
 	struct timespec64 i_atime, i_mtime, i_ctime;
 	spinlock_t i_lock;		/* i_state, i_dentry, i_blocks */
 	blkcnt_t i_blocks;
-	unsigned long i_state;
+	unsigned long i_state, dirtied_when;	/* jiffies, when i_state became dirty */
 	struct rw_semaphore i_rwsem;	/* contents, and a directory's names */
 	bool i_bad;
 	struct hlist_node i_hash;	/* by super block and number; inode_hash_lock */

@@ -178,6 +178,7 @@ int filemap_fdatawait_range(struct address_space *mapping, loff_t start, loff_t 
 int filemap_flush(struct address_space *mapping);
 int write_cache_pages(struct address_space *mapping, struct writeback_control *wbc,
 		      int (*writepage)(struct page *, struct writeback_control *, void *), void *data);
+void wb_wakeup_delayed(struct inode *inode);	/* fs/fs-writeback.c */
 int do_writepages(struct address_space *mapping, struct writeback_control *wbc);
 ssize_t generic_perform_write(struct kiocb *iocb, struct iov_iter *from);
 void truncate_setsize(struct inode *inode, loff_t newsize);

@@ -66,6 +66,7 @@ void __folio_lock(struct folio *folio);
 void folio_unlock(struct folio *folio);
 void folio_mark_accessed(struct folio *folio);
 vm_fault_t filemap_fault(struct vm_fault *vmf);
+vm_fault_t filemap_map_pages(struct vm_fault *vmf, unsigned long start_pgoff, unsigned long end_pgoff);
 size_t fault_in_readable(const char __user *uaddr, size_t size);
 
 static inline bool folio_trylock(struct folio *folio)

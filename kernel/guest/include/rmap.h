@@ -15,3 +15,5 @@ void vma_interval_tree_remove(struct vm_area_struct *vma, struct rb_root *root);
 void unmap_mapping_pages(struct address_space *mapping, unsigned long first, unsigned long last);
 void unmap_mapping_range(struct address_space *mapping, loff_t holebegin, loff_t holelen);
 void zap_page_range_single(struct vm_area_struct *vma, unsigned long address, unsigned long size);
+bool folio_mkclean(struct folio *folio);
+pte_t ptep_clear_flush(struct vm_area_struct *vma, unsigned long address, pte_t *ptep);	/* mm/memory.c */

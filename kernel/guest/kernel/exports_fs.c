@@ -66,6 +66,8 @@ EXPORT_SYMBOL(sync_dirty_buffer);
 EXPORT_SYMBOL(unlock_buffer);
 /* the page cache */
 EXPORT_SYMBOL(__filemap_get_folio);
+EXPORT_SYMBOL(filemap_fault);
+EXPORT_SYMBOL(filemap_map_pages);
 EXPORT_SYMBOL(__folio_lock);
 EXPORT_SYMBOL(__put_page);
 EXPORT_SYMBOL(clear_page);
@@ -141,5 +143,6 @@ EXPORT_SYMBOL(setattr_prepare);
 EXPORT_SYMBOL(simple_get_link);
 EXPORT_SYMBOL(sync_filesystem);
 EXPORT_SYMBOL(sync_inode_metadata);
+EXPORT_SYMBOL(touch_atime);
 EXPORT_SYMBOL(unlock_new_inode);
 EXPORT_SYMBOL(unregister_filesystem);

@@ -111,7 +111,7 @@ static vm_fault_t do_anonymous_page(struct vm_fault *vmf)
 }
 
 /* page_table_lock held: nobody uses the old entry any more when it returns. */
-static noinline pte_t ptep_clear_flush(struct vm_area_struct *vma, unsigned long address, pte_t *ptep)
+noinline pte_t ptep_clear_flush(struct vm_area_struct *vma, unsigned long address, pte_t *ptep)
 {
 	pte_t pte = { xchg(&ptep->pte, 0UL) };
 

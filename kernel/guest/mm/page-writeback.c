@@ -2,6 +2,7 @@
 #include "pagemap.h"
 #include "sched.h"
 #include "tracepoint.h"
+#include "rmap.h"
 
 noinline bool folio_mark_dirty(struct folio *folio)
 {
@@ -18,11 +19,6 @@ noinline bool filemap_dirty_folio(struct address_space *mapping, struct folio *f
 		return false;
 	__mark_inode_dirty(mapping->host, I_DIRTY_PAGES);
 	return true;
-}
-
-noinline bool folio_clear_dirty_for_io(struct folio *folio)
-{
-	return test_and_clear_bit(PG_dirty, &folio->page.flags);
 }
 
 noinline void folio_start_writeback(struct folio *folio)
@@ -45,14 +41,24 @@ noinline void folio_wait_writeback(struct folio *folio)
 		folio_wait_bit(folio, PG_writeback);
 }
 
+/* A task that writes to a shared mapping of the page faults from now on, and so makes it dirty again. */
+noinline bool folio_clear_dirty_for_io(struct folio *folio)
+{
+	if (folio->page.mapping && folio_mkclean(folio))
+		folio_mark_dirty(folio);
+	return test_and_clear_bit(PG_dirty, &folio->page.flags);
+}
+
 /* May this folio be written now? It is locked; false: it is not this file's any more, or clean. */
 static bool folio_prepare_writeback(struct address_space *mapping, struct folio *folio, struct writeback_control *wbc)
 {
 	if (unlikely(folio->page.mapping != mapping) || !PageDirty(&folio->page))
 		return false;
 	if (test_bit(PG_writeback, &folio->page.flags)) {
-		if (wbc->sync_mode == WB_SYNC_NONE)
+		if (wbc->sync_mode == WB_SYNC_NONE) {
+			wbc->pages_skipped++;
 			return false;
+		}
 		folio_wait_writeback(folio);
 	}
 	return folio_clear_dirty_for_io(folio);
@@ -100,7 +106,8 @@ noinline int do_writepages(struct address_space *mapping, struct writeback_contr
 
 static noinline int __filemap_fdatawrite_range(struct address_space *mapping, loff_t start, loff_t end, int sync_mode)
 {
-	struct writeback_control wbc = { .sync_mode = sync_mode, .range_start = start, .range_end = end };
+	struct writeback_control wbc = { .sync_mode = sync_mode, .range_start = start, .range_end = end,
+					 .nr_to_write = S64_MAX };
 
 	if (!mapping->nrpages)
 		return 0;

@@ -6,6 +6,7 @@
  */
 #include "fs.h"
 #include "mm.h"
+#include "pagemap.h"
 #include "rmap.h"
 #include "vmstat.h"
 
@@ -97,4 +98,44 @@ void unmap_mapping_range(struct address_space *mapping, loff_t holebegin, loff_t
 
 	if (rb_first(&mapping->i_mmap))
 		unmap_mapping_pages(mapping, first, last);
+}
+
+/* page_table_lock held. True: the task has written to the page. */
+static bool page_mkclean_one(struct page *page, struct vm_area_struct *vma, unsigned long address, pte_t *pte)
+{
+	pte_t old = *pte;
+
+	if (!(old.pte & _PAGE_PRESENT) || !(old.pte & (_PAGE_RW | _PAGE_DIRTY)) || (old.pte & PTE_PFN_MASK) != page_to_phys(page))
+		return false;
+	old = ptep_clear_flush(vma, address, pte);
+	set_pte(pte, ((pte_t){ old.pte & ~(unsigned long)(_PAGE_RW | _PAGE_DIRTY) }));
+	return pte_dirty(old);
+}
+
+/* The page, which is locked, is about to be written: it becomes read-only and clean in every shared mapping. */
+noinline bool folio_mkclean(struct folio *folio)
+{
+	struct address_space *mapping = folio->page.mapping;
+	unsigned long index = folio->page.index;
+	bool cleaned = false;
+	struct rb_node *n;
+
+	if (!rb_first(&mapping->i_mmap))
+		return false;
+	i_mmap_lock_read(mapping);
+	for (n = rb_first(&mapping->i_mmap); n && rb_to_vma(n)->vm_pgoff <= index; n = rb_next(n)) {
+		struct vm_area_struct *vma = rb_to_vma(n);
+		unsigned long address = vma->vm_start + ((index - vma->vm_pgoff) << PAGE_SHIFT);
+		pte_t *pte;
+
+		if (!(vma->vm_flags & VM_SHARED) || vma_last_pgoff(vma) < index)
+			continue;
+		spin_lock(&vma->vm_mm->page_table_lock);
+		pte = pte_lookup(vma->vm_mm, address);
+		if (pte)
+			cleaned |= page_mkclean_one(&folio->page, vma, address, pte);
+		spin_unlock(&vma->vm_mm->page_table_lock);
+	}
+	i_mmap_unlock_read(mapping);
+	return cleaned;
 }

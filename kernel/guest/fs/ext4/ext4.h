@@ -181,6 +181,7 @@ int ext4_file_getattr(struct user_namespace *ns, const struct path *path, struct
 int ext4_truncate(struct inode *inode);
 int ext4_get_inode_loc(struct inode *inode, struct ext4_iloc *iloc);
 void ext4_set_aops(struct inode *inode);
+vm_fault_t ext4_page_mkwrite(struct vm_fault *vmf);
 /* extents.c */
 int ext4_ext_map_blocks(handle_t *handle, struct inode *inode, struct ext4_map_blocks *map, int flags);
 void ext4_ext_tree_init(handle_t *handle, struct inode *inode);

@@ -56,9 +56,15 @@ static noinline int ext4_release_file(struct inode *inode, struct file *filp)
 	return 0;
 }
 
+static const struct vm_operations_struct ext4_file_vm_ops = {
+	.fault = filemap_fault, .map_pages = filemap_map_pages, .page_mkwrite = ext4_page_mkwrite,
+};
+
 static noinline int ext4_file_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	return generic_file_mmap(file, vma);
+	touch_atime(&file->f_path);
+	vma->vm_ops = &ext4_file_vm_ops;
+	return 0;
 }
 
 static noinline loff_t ext4_llseek(struct file *file, loff_t offset, int whence)

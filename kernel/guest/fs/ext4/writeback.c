@@ -101,6 +101,30 @@ static noinline int ext4_da_write_end(struct file *file, struct address_space *m
 	return copied;
 }
 
+/* A shared mapping's page will be written to: it needs a block, or the promise of one. */
+noinline vm_fault_t ext4_page_mkwrite(struct vm_fault *vmf)
+{
+	struct page *page = vmf->page;
+	struct address_space *mapping = vmf->vma->vm_file->f_mapping;
+	int err;
+
+	file_update_time(vmf->vma->vm_file);
+	lock_page(page);
+	if (page->mapping != mapping || (loff_t)page->index << PAGE_SHIFT >= i_size_read(mapping->host)) {
+		unlock_page(page);
+		return VM_FAULT_NOPAGE;
+	}
+	folio_wait_writeback(page_folio(page));
+	err = __block_write_begin(page, (loff_t)page->index << PAGE_SHIFT, PAGE_SIZE, ext4_da_get_block_prep);
+	if (err) {
+		unlock_page(page);
+		return VM_FAULT_SIGBUS;
+	}
+	mark_buffer_dirty(page_buffers(page));
+	clear_buffer_new(page_buffers(page));
+	return VM_FAULT_LOCKED;
+}
+
 /* ---- read ---- */
 static noinline int ext4_read_folio(struct file *file, struct folio *folio)
 {

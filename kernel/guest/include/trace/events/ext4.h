@@ -120,14 +120,14 @@ TRACE_EVENT(ext4, ext4_writepages, 1093,
 	TP_FIELDS(
 		__field(dev_t, dev, T_ARG(0), T_LD(8, struct inode, i_sb), T_LD(4, struct super_block, s_dev))
 		__field(ino_t, ino, T_ARG(0), T_LD(8, struct inode, i_ino))
-		__field(long, nr_to_write, T_IMM(0x7fffffff))
-		__field(long, pages_skipped, T_IMM(0))
+		__field(long, nr_to_write, T_ARG(1), T_LD(8, struct writeback_control, nr_to_write))
+		__field(long, pages_skipped, T_ARG(1), T_LD(8, struct writeback_control, pages_skipped))
 		__field(loff_t, range_start, T_ARG(1), T_LD(8, struct writeback_control, range_start))
 		__field(loff_t, range_end, T_ARG(1), T_LD(8, struct writeback_control, range_end))
 		__field(unsigned long, writeback_index, T_ARG(0), T_IMM(0))
 		__field(int, sync_mode, T_ARG(1), T_LD(4, struct writeback_control, sync_mode))
-		__field(char, for_kupdate, T_IMM(0))
-		__field(char, range_cyclic, T_IMM(0))),
+		__field(char, for_kupdate, T_ARG(1), T_LD(1, struct writeback_control, for_kupdate))
+		__field(char, range_cyclic, T_ARG(1), T_LD(1, struct writeback_control, range_cyclic))),
 	TP_printk("\"dev %d,%d ino %lu nr_to_write %ld pages_skipped %ld range_start %lld range_end %lld sync_mode %d "
 		"for_kupdate %d range_cyclic %d writeback_index %lu\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned "
 		"int) ((REC->dev) & ((1U << 20) - 1))), (unsigned long) REC->ino, REC->nr_to_write, REC->pages_skipped, "
