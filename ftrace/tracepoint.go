@@ -18,6 +18,7 @@ type tracepoint struct {
 	module string                 // "": the kernel's
 	slot   int                    // of a module's: its gate
 	bySys  map[uint64]*pointEvent // sys_enter, sys_exit: the events of one system call, by number
+	sysOn  int                    // those of them that are on
 }
 
 type jumpSite struct{ code, target uint64 }
@@ -149,7 +150,12 @@ func (p *points) find(name string) *tracepoint {
 
 func (p *points) bind(e *pointEvent) {
 	e.point = true
-	e.Switch = func(on bool) error { return p.switchPoint(e.tp, on) }
+	e.Switch = func(on bool) error {
+		if e.System == "syscalls" {
+			e.tp.sysOn += 2*b2i(on) - 1
+		}
+		return p.switchPoint(e.tp, on)
+	}
 }
 
 // switchPoint counts a tracepoint's users and patches its sites with the first and the last.
@@ -243,7 +249,7 @@ func (p *points) hit(tp *tracepoint, c *kernel.VCPU) {
 			p.fire(e, c)
 		}
 	}
-	if len(tp.bySys) > 0 {
+	if tp.sysOn > 0 {
 		if e := tp.bySys[p.syscall(c)]; e != nil && e.Used() {
 			p.fire(e, c)
 		}
@@ -299,7 +305,7 @@ func (p *points) syscall(c *kernel.VCPU) uint64 { return hot{p.t.m}.u64(c.Arg(0)
 func (p *points) fork(t *Tracer) *points {
 	n := &points{t: t, prio: p.prio, exit: p.exit, followers: p.followers}
 	for _, tp := range p.list {
-		c := &tracepoint{name: tp.name, sites: tp.sites, users: tp.users, module: tp.module, slot: tp.slot, bySys: make(map[uint64]*pointEvent, len(tp.bySys))}
+		c := &tracepoint{name: tp.name, sites: tp.sites, users: tp.users, sysOn: tp.sysOn, module: tp.module, slot: tp.slot, bySys: make(map[uint64]*pointEvent, len(tp.bySys))}
 		copyOf := func(e *pointEvent) *pointEvent {
 			x := &pointEvent{TraceEvent: t.ForkEvent(e.TraceEvent), tp: c, row: e.row}
 			n.bind(x)

@@ -1,6 +1,7 @@
 package ftrace
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"kscope/kernel"
@@ -55,4 +56,34 @@ func BenchmarkEventImage(b *testing.B)  { benchPoint(b, "timer", "timer_cancel",
 // BenchmarkEventFiltered: two fields, of which the second decides that the event is not kept.
 func BenchmarkEventFiltered(b *testing.B) {
 	benchPoint(b, "sched", "sched_waking", `pid == 1 && prio < 100`, 1)
+}
+
+// BenchmarkEventWhole is what an event of a tracepoint costs from end to end: jump label, cold text, gate, record, ring. kscope_hot,
+// which a kthread calls for ever, is made to call kfree(NULL), which does little else than trace_kfree. The differences to off are
+// the figures.
+func BenchmarkEventWhole(b *testing.B) {
+	for _, c := range []struct{ name, filter string }{{"off", ""}, {"on", "0"}, {"passes", "ptr == 0 && common_pid > 0"}, {"filtered", "ptr == 0 && common_pid == 0"}} {
+		b.Run(c.name, func(b *testing.B) {
+			tr := boot(b, kernel.Config{CPUs: 2})
+			syms := tr.m.Symbols()
+			hot, kfree := syms.MustLookup("kscope_hot"), syms.MustLookup("kfree")
+			code := []byte{0x31, 0xff, 0xe9, 0, 0, 0, 0} // xor %edi, %edi; jmp kfree
+			binary.LittleEndian.PutUint32(code[3:], uint32(kfree-(hot+siteSize+7)))
+			must(b, tr.m.Text().Early(hot+siteSize, code))
+			if c.filter != "" {
+				must(b, tr.WriteFile("events/kmem/kfree/filter", c.filter, false))
+				must(b, tr.WriteFile("events/kmem/kfree/enable", "1", false))
+			}
+			tr.m.CountEntries(hot)
+			must(b, tr.m.Hot(0b10, 0))
+			start, before := tr.m.Entries(hot), tr.Stats(1).Written
+			b.ResetTimer()
+			defer cpuTime(b)()
+			tr.m.Run(kernel.Until{Cond: func() bool { return tr.m.Entries(hot)-start >= uint64(b.N) }})
+			b.StopTimer()
+			if n := tr.Stats(1).Written - before; (c.name == "on" || c.name == "passes") && n < uint64(b.N) {
+				b.Fatalf("%d calls, %d events", b.N, n)
+			}
+		})
+	}
 }

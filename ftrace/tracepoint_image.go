@@ -291,7 +291,12 @@ func sigInfo(h hot, info, off uint64) uint64 {
 // fillFields runs the programs of an event without strings.
 func (p *points) fillFields(c *kernel.VCPU, d []byte, progs []fieldProg) {
 	for i := range progs {
-		p.fillField(c, d, &progs[i])
+		f := &progs[i]
+		if len(f.code) == 1 && f.code[0]&0xff == opArg && f.size == 8 && f.kind != fieldArray { // an argument as it is
+			put64(d, f.off, c.Arg(int(f.code[0]>>32)))
+			continue
+		}
+		p.fillField(c, d, f)
 	}
 }
 

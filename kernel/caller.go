@@ -10,11 +10,18 @@ func (v *VCPU) Caller() (pc uint64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	r := u.row(ret - 1)
-	if !r.ok || r.signal || r.cfaExpr != nil || r.cfaReg != dwRSP || r.effect != (stackEffect{}) || r.regs[dwRIP].kind != ruleOffset {
-		return 0, false
+	last := &v.caller[ret/2%uint64(len(v.caller))]
+	if last.ret != ret {
+		r := u.row(ret - 1)
+		if !r.ok || r.signal || r.cfaExpr != nil || r.cfaReg != dwRSP || r.effect != (stackEffect{}) || r.regs[dwRIP].kind != ruleOffset {
+			return 0, false
+		}
+		*last = callerAt{ret, uint64(r.cfaOff + r.regs[dwRIP].n)}
+		if ret >= kernelEnd { // which come and go
+			last.ret = 0
+		}
 	}
-	at := sp + 8 + uint64(r.cfaOff+r.regs[dwRIP].n)
+	at := sp + 8 + last.off
 	if pc, err = v.CPU.U64(at); err != nil {
 		return 0, false
 	}
@@ -23,3 +30,6 @@ func (v *VCPU) Caller() (pc uint64, ok bool) {
 	}
 	return pc, true
 }
+
+// callerAt says, for a return address into the kernel's own text, where above the stack pointer that function's own is.
+type callerAt struct{ ret, off uint64 }

@@ -92,10 +92,13 @@ func (c *cold) start(va uint64) *Cold {
 // coldState is what a CPU had when it came to cold text.
 type coldState struct {
 	piece *Cold // nil: none
-	regs  [16]uint64
-	flags uint64
+	regs  x86.Kept
 	mem   [coldBelow + coldAbove]byte // around the stack pointer, with OverheadNone
 	kept  bool
+
+	all  *cold // the last place that Hook was asked about: whether it is a piece of all
+	at   uint64
+	here *Cold
 }
 
 // The code stores at most a return address and a few arguments below the stack pointer, and may use slots of its frame.
@@ -131,11 +134,9 @@ func (m *Machine) DropCold(a ModuleArea) {
 // enterCold notes what the CPU has at the label.
 func (v *VCPU) enterCold(p *Cold) {
 	s := &v.coldState
-	s.piece, s.flags = p, v.CPU.Flags()
-	for r := range s.regs {
-		s.regs[r] = v.CPU.Reg(r)
-	}
-	s.kept = v.m.cfg.Overhead == OverheadNone && v.CPU.Read(s.regs[x86.RSP]-coldBelow, s.mem[:]) == nil
+	s.piece = p
+	v.CPU.Keep(&s.regs)
+	s.kept = v.m.cfg.Overhead == OverheadNone && v.CPU.Read(s.regs.SP()-coldBelow, s.mem[:]) == nil
 }
 
 // LeaveCold ends the gate of a tracepoint that was called from cold text: the CPU goes on behind the label. False: the gate was
@@ -152,7 +153,7 @@ func (v *VCPU) LeaveCold() bool {
 	}
 	if s.kept {
 		var now [len(s.mem)]byte
-		if at := s.regs[x86.RSP] - coldBelow; v.CPU.Read(at, now[:]) == nil && now != s.mem {
+		if at := s.regs.SP() - coldBelow; v.CPU.Read(at, now[:]) == nil && now != s.mem {
 			for i := 0; i < len(now); i += 8 { // only what has changed: the page may be shared with a fork
 				if x := binary.LittleEndian.Uint64(s.mem[i:]); x != binary.LittleEndian.Uint64(now[i:]) {
 					_ = v.CPU.PutU64(at+uint64(i), x)
@@ -160,10 +161,7 @@ func (v *VCPU) LeaveCold() bool {
 			}
 		}
 	}
-	for r := range s.regs {
-		v.CPU.SetReg(r, s.regs[r])
-	}
-	v.CPU.SetFlags(s.flags)
+	v.CPU.PutBack(&s.regs)
 	v.CPU.SetRIP(p.Site + 5)
 	v.KeepRIP()
 	return true

@@ -65,8 +65,14 @@ func (v *VCPU) Hooked(va uint64) bool {
 
 // Hook implements x86.Hooks.
 func (v *VCPU) Hook(_ *x86.CPU, va uint64) {
-	if p := v.m.cold.start(va); p != nil {
+	if s := &v.coldState; s.all != v.m.cold || s.at != va { // an event comes to the same piece again and again
+		s.all, s.at, s.here = v.m.cold, va, v.m.cold.start(va)
+	}
+	if p := v.coldState.here; p != nil {
 		v.enterCold(p)
+	}
+	if len(v.m.hooks.at) == 0 {
+		return
 	}
 	for _, h := range v.m.hooks.at[va] {
 		h.fn(v)

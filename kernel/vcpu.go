@@ -36,6 +36,7 @@ type VCPU struct {
 	coldState coldState // see enterCold
 
 	recent   [8]recentGate
+	caller   [16]callerAt  // see Caller
 	epilogue *x86.Epilogue // see ReturnBy
 	perCPU   uint64        // physical address of the per-CPU area, once boot is over; 0: not looked up
 }

@@ -268,6 +268,12 @@ func (c *CPU) Write(va uint64, b []byte) error {
 
 // U64 and PutU64 are Read and Write of a number.
 func (c *CPU) U64(va uint64) (uint64, error) {
+	if e := &c.tlb[0].R[mem.Index(va)]; va-e.VA <= mem.PageSize-8 && c.cpl != 3 {
+		c.tlb[0].Sync(c.phys)
+		if d := va - e.VA; d <= mem.PageSize-8 {
+			return binary.LittleEndian.Uint64((*mem.Frame)(e.P)[d:]), nil
+		}
+	}
 	var b [8]byte
 	err := c.Read(va, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err
