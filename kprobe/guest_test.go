@@ -3,11 +3,13 @@ package kprobe
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"kscope/kernel"
 	"kscope/kernel/guest"
+	"kscope/kernel/x86"
 )
 
 // dmesg are the lines of the kernel log from line n on.
@@ -195,5 +197,45 @@ func TestForkInHandler(t *testing.T) {
 				t.Errorf("%d handlers run; %x in the original:\n%s\n%x in the copy:\n%s", busy, x, a[max(0, len(a)-200):], y, b[max(0, len(b)-200):])
 			}
 		})
+	}
+}
+
+// TestHotFromC: handlers in C on a function that two CPUs call without end, by each way, with the ticks that now come into them: every context is
+// right, and the module goes under them.
+func TestHotFromC(t *testing.T) {
+	for seed, args := range []string{"offset=0 post=0", "offset=0 post=1", "offset=5 post=1", "offset=13 post=0"} {
+		k := boot(t, kernel.Config{Seed: uint64(seed), CPUs: 3})
+		must(t, k.m.Hot(0x3, 0))
+		k.load(t, "kprobe_test", "symbol=kscope_hot "+args)
+		jumps := func() bool {
+			return slices.ContainsFunc(k.list, func(s *site) bool { return s.opt == optJumping })
+		}
+		for range 20 {
+			if k.pass(t, 4*ms); jumps() || !strings.Contains(args, "13") {
+				break
+			}
+		}
+		if jumps() != strings.Contains(args, "13") {
+			t.Errorf("%s: %s", args, k.List())
+		}
+		open := 0
+		remove, err := k.m.Hook(k.addr(t, "kprobe_test:pre")+5, func(c *kernel.VCPU) {
+			if c.CPU.Flags()&x86.FlagIF != 0 {
+				open++
+			}
+		})
+		must(t, err)
+		k.pass(t, 6*ms)
+		remove()
+		must(t, k.m.UnloadModule("kprobe_test"))
+		lines := k.dmesg(0)
+		last := lines[len(lines)-1]
+		m := regexp.MustCompile(`^kprobe_test: pre (\d+) post (\d+) returns (\d+) missed (\d+) (\d+) bad 0 nmi (\d+)$`).FindStringSubmatch(last)
+		if m == nil || len(m[1]) < 4 || open == 0 != strings.Contains(args, "offset=5") {
+			t.Errorf("%s: %s, %d handlers with interrupts on", args, last, open)
+		}
+		if len(k.guests) != 0 || len(k.list) != 0 {
+			t.Errorf("left: %s", k.List())
+		}
 	}
 }
