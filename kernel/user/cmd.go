@@ -31,7 +31,7 @@ func (c *cmd) print(b ...byte) {
 	}
 	c.s.Work(len(b))
 	c.buf = append(c.buf, b...)
-	for len(c.buf) >= stdioSize {
+	for len(c.buf) > stdioSize { // a full buffer waits for the next byte
 		if !c.write(c.buf[:stdioSize], false) {
 			panic(exited{writeErrorOf(c.name).status})
 		}
