@@ -258,7 +258,7 @@ func BenchmarkForkExecExit(b *testing.B) {
 	m, h := boot(b, kernel.Config{Seed: 1})
 	prog := Program{Name: "loop", Main: func(s *Sys, _ []string) int {
 		for range b.N {
-			s.Fork(func(c *Sys) int { c.Exec("/bin/true", []string{"true"}, nil); return 1 })
+			s.Fork(func(c *Sys) int { c.Exec("/usr/bin/true", []string{"true"}, nil); return 1 })
 			s.Wait4(-1, 0)
 		}
 		return 0

@@ -3,6 +3,7 @@
  * call_single_data; whoever makes it non-empty sends the interrupt.
  */
 #include "sched.h"
+#include "tracepoint.h"
 #include "apic.h"
 #include "interrupt.h"
 #include "mm.h"
@@ -51,6 +52,8 @@ static noinline void send_call_function_single_ipi(int cpu)
 {
 	if (call_function_single_prep_ipi(cpu))
 		native_send_call_func_single_ipi(cpu);
+	else
+		trace_sched_wake_idle_without_ipi(cpu);
 }
 
 void __smp_call_single_queue(int cpu, struct llist_node *node)
