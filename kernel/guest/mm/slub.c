@@ -526,11 +526,59 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsign
 	return s;
 }
 
+/* The slab that a CPU owns, which nobody uses any more: its free objects are in two lists. */
+static bool flush_slab(struct kmem_cache *s, struct kmem_cache_cpu *c)
+{
+	unsigned int used = c->slab->objects;
+	void *p;
+
+	for (p = c->freelist; p; p = get_freepointer(s, p))
+		used--;
+	for (p = c->slab->freelist; p; p = get_freepointer(s, p))
+		used--;
+	if (used)
+		return false;
+	__clear_bit(PG_frozen, &c->slab->flags);
+	discard_slab(s, c->slab);
+	c->slab = NULL;
+	c->freelist = NULL;
+	return true;
+}
+
+/* Gives back what the cache has of pages; false: somebody still has an object. */
+static noinline bool __kmem_cache_shutdown(struct kmem_cache *s)
+{
+	struct page *slab, *next;
+	unsigned int cpu;
+	bool all = true;
+
+	for_each_possible_cpu(cpu)
+		if (s->cpu_slab[cpu].slab)
+			all &= flush_slab(s, &s->cpu_slab[cpu]);
+	list_for_each_entry_safe(slab, next, &s->partial, lru) {
+		if (slab->inuse) {
+			all = false;
+			continue;
+		}
+		list_del(&slab->lru);
+		s->nr_partial--;
+		discard_slab(s, slab);
+	}
+	return all;
+}
+
 void kmem_cache_destroy(struct kmem_cache *s)
 {
+	bool all;
+
+	if (unlikely(!s))
+		return;
 	mutex_lock(&slab_mutex);
+	all = __kmem_cache_shutdown(s);
 	list_del(&s->list);
 	mutex_unlock(&slab_mutex);
+	if (WARN(!all, "kmem_cache_destroy %s: Slab cache still has objects", s->name))
+		return;
 	kmem_cache_free(&boot_kmem_cache, s);
 }
 
