@@ -162,13 +162,16 @@ func (k *Kprobes) optimized(c *kernel.VCPU, s *site, regs uint64, w *regWords) b
 func (k *Kprobes) ftraceEntry(c *kernel.VCPU) uint64 {
 	va, top := c.CPU.RIP(), c.CPU.Reg(x86.RSP)
 	w := k.room(c, 8)
-	behind, parent, ok := words(k.m, top)
-	if w == nil || !ok {
+	if w == nil {
 		if k.first1(c, va, c.CPU.Flags(), 1) != nil {
 			k.m.EntryFunc(va, nil)
 		}
 		c.KeepRIP()
 		return 0
+	}
+	behind, parent, ok := w.over(top)
+	if !ok {
+		behind, parent, _ = words(k.m, top)
 	}
 	regs := top - 8 - regsSize
 	w.save(c)

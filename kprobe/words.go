@@ -56,6 +56,16 @@ func room(c *kernel.VCPU, below uint64) *regWords {
 	return (*regWords)(c.CPU.Below(8 + regsSize + below))
 }
 
+// over are the two words over a frame with what pushfq has pushed, if they are in the same page: the call's return address and its
+// caller's. top is their address.
+func (w *regWords) over(top uint64) (a, b uint64, ok bool) {
+	if top&4095 == 0 || top&4095 > 4096-16 {
+		return 0, 0, false
+	}
+	p := (*[2]uint64)(unsafe.Add(unsafe.Pointer(w), unsafe.Sizeof(*w)))
+	return p[0], p[1], true
+}
+
 // save fills in what a trampoline saves, but for what differs between them: ip, sp and orig_ax.
 func (w *regWords) save(c *kernel.VCPU) {
 	c.CPU.SaveRegs(&w.regs)
