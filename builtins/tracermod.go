@@ -495,5 +495,5 @@ func tracerReset(c *call) (starlark.Value, error) {
 	if c.g.dir != "" {
 		return starlark.None, nil
 	}
-	return c.set("kprobe_events", "") // the probes, which are another package's
+	return c.set("dynamic_events", "") // the probes, which are another package's
 }

@@ -21,6 +21,10 @@ type TraceEvent struct {
 	// stack below, while the event is being recorded. nil: they begin at the probed code.
 	Above func() (names []string, walk func(f func(pc uint64) bool))
 
+	// Record, of an event probe, is called with the records of the event it is on; see Probe.
+	Record func(c *kernel.VCPU, d []byte)
+
+	held  int         // event probes on it
 	depth uint32      // preempt count that the tracepoint adds in the event's flags
 	point bool        // of a tracepoint
 	class string      // DECLARE_EVENT_CLASS of an event that the guest describes
@@ -105,7 +109,7 @@ func (t *Tracer) addEventFiles(ev *TraceEvent) {
 // RemoveEvent takes an event out of all tracers; EBUSY while one has it on.
 func (t *Tracer) RemoveEvent(ev *TraceEvent) error {
 	r := t.root()
-	if ev.Used() {
+	if ev.Used() || ev.held > 0 {
 		return kernel.EBUSY
 	}
 	r.events.Remove(ev.Format)

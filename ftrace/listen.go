@@ -93,6 +93,11 @@ func (t *Tracer) RecordText(d []byte) string {
 	return strings.TrimSuffix(string(p.Buf), "\n")
 }
 
+// CompileFilter compiles a filter on an event, as its filter file takes it.
+func (t *Tracer) CompileFilter(ev *TraceEvent, text string) (*event.Filter, *event.FilterError) {
+	return event.ParseFilter(ev.Format, text, t.filterEnv())
+}
+
 // EventFilter compiles a filter for listeners of an event: whether a record of it, of the task that runs on c, passes.
 func (t *Tracer) EventFilter(ev *TraceEvent, text string) (func(c *kernel.VCPU, d []byte) bool, *event.FilterError) {
 	f, err := event.ParseFilter(ev.Format, text, t.filterEnv())

@@ -1,6 +1,8 @@
 package ftrace
 
 import (
+	"slices"
+
 	"kscope/ftrace/ring"
 	"kscope/kernel"
 )
@@ -107,8 +109,13 @@ func (t *Tracer) resetShared() error {
 	if err := t.prof.set(false); err != nil {
 		return err
 	}
-	if err := t.DeleteSynths(); err != nil {
-		return err
+	for _, s := range slices.Clone(t.synths) {
+		if s.ev.held > 0 {
+			continue // an event probe goes first; see the comment of Reset
+		}
+		if err := t.deleteSynth(s.ev.Name); err != nil {
+			return err
+		}
 	}
 	for i := range t.prof.cpu {
 		t.prof.cpu[i] = profileCPU{}

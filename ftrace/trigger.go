@@ -35,6 +35,7 @@ const (
 	familyEvent
 	familyHistSwitch
 	familyHist
+	familyProbe // of an event probe: not listed
 )
 
 // triggerKinds are in the order in which an empty file lists them.
@@ -59,9 +60,38 @@ type trigger struct {
 	text   string    // of the filter; "": none
 	target *eventUse // of kinds with target
 	paused bool
-	hist   *hist    // of hist; of a named one, shared
-	owner  *trigger // of a named histogram that another trigger made
-	refs   int      // of a histogram: triggers that use it
+	hist   *hist       // of hist; of a named one, shared
+	probe  *TraceEvent // of an event probe
+	owner  *trigger    // of a named histogram that another trigger made
+	refs   int         // of a histogram: triggers that use it
+}
+
+// probeKind is the trigger of an event probe: see kernel/trace/trace_eprobe.c.
+var probeKind = triggerKind{name: "eprobe", family: familyProbe, act: func(x *trigger, c *kernel.VCPU, e *trigEvent) {
+	if x.probe.Record != nil {
+		x.probe.depth = x.use.ev.depth + 1 // as within a reservation
+		x.probe.Record(c, e.d)
+	}
+}}
+
+// Hold keeps an event from being removed, once more with true and once less with false.
+func (ev *TraceEvent) Hold(on bool) { ev.held += 2*b2i(on) - 1 }
+
+// Probe has ev.Record called with each record of the event target, and of those only that pass the filter, if any, until Unprobe.
+func (t *Tracer) Probe(target, ev *TraceEvent, filter *event.Filter) error {
+	u := t.root().use(target)
+	return u.addTrigger(&trigger{kind: &probeKind, use: u, count: -1, filter: filter, probe: ev}, true)
+}
+
+// Unprobe ends that.
+func (t *Tracer) Unprobe(target, ev *TraceEvent) error {
+	u := t.root().use(target)
+	for _, x := range u.triggers() {
+		if x.probe == ev {
+			return u.dropTrigger(x)
+		}
+	}
+	return nil
 }
 
 // trigSet is an event's triggers in the order of its file. It is replaced, never changed.
@@ -79,7 +109,7 @@ func (u *eventUse) setTriggers(list []*trigger) error {
 	} else {
 		s := &trigSet{list: list}
 		for _, x := range list {
-			s.cond = s.cond || x.filter != nil || x.kind.post || x.kind.family == familyHist
+			s.cond = s.cond || x.filter != nil || x.kind.post || x.kind.family >= familyHist
 			s.time = s.time || x.hist != nil && x.hist.stamps
 		}
 		u.trig = s

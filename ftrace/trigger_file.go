@@ -17,11 +17,13 @@ func triggerText(h *Handle, b []byte) ([]byte, error) {
 	if ev == nil {
 		return nil, kernel.ENODEV
 	}
-	list := h.T.use(ev).triggers()
-	for _, x := range list {
-		b = x.text6(b)
+	n := len(b)
+	for _, x := range h.T.use(ev).triggers() {
+		if x.probe == nil {
+			b = x.text6(b)
+		}
 	}
-	if len(list) > 0 {
+	if len(b) > n {
 		return b, nil
 	}
 	b = append(b, "# Available triggers:\n#"...)

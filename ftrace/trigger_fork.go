@@ -5,6 +5,7 @@ import "slices"
 // trigCopier copies triggers for a fork of the machine. What does not change is shared: filters, fields, formats.
 type trigCopier struct {
 	uses   map[*eventUse]*eventUse
+	events map[*TraceEvent]*TraceEvent
 	trigs  map[*trigger]*trigger
 	hists  map[*hist]*hist
 	synths map[*synthEvent]*synthEvent
@@ -13,7 +14,7 @@ type trigCopier struct {
 // forkTriggers gives the forks of events' uses triggers of their own, and the fork n of the machine's tracer t, and its instances,
 // what they know of them.
 func (n *Tracer) forkTriggers(t *Tracer, uses map[*eventUse]*eventUse) {
-	c := &trigCopier{uses, map[*trigger]*trigger{}, map[*hist]*hist{}, n.forkSynths(t)}
+	c := &trigCopier{uses, n.eventForks, map[*trigger]*trigger{}, map[*hist]*hist{}, n.forkSynths(t)}
 	n.trigDepth, n.trigs = 0, [maxTrigDepth]trigEvent{}
 	for u, v := range uses {
 		if u.trig == nil {
@@ -58,6 +59,7 @@ func (c *trigCopier) trigger(x *trigger) *trigger {
 	}
 	y := *x
 	c.trigs[x] = &y
+	y.probe = c.events[x.probe]
 	y.use, y.target, y.owner, y.hist = c.uses[x.use], c.uses[x.target], c.trigger(x.owner), c.hist(x.hist)
 	return &y
 }

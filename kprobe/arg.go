@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kscope/ftrace/event"
 	"kscope/kernel"
 )
 
@@ -21,9 +22,10 @@ const (
 // argFlags are where the probe is.
 type argFlags struct {
 	ret, fentry bool
-	byName      bool         // feature probe-args
-	used        int          // bytes of a record that the arguments before take
-	proto       *kernel.Func // with feature probe-args, at a function's entry
+	byName      bool          // feature probe-args
+	used        int           // bytes of a record that the arguments before take
+	proto       *kernel.Func  // with feature probe-args, at a function's entry
+	target      *event.Format // of an eprobe: the event whose fields are meant
 }
 
 // argParser parses one fetch argument: word i of src, at offset off in it.
@@ -33,6 +35,7 @@ type argParser struct {
 	flags argFlags
 	prog  *Program
 	ops   int // instructions that Linux's program would have so far
+	also  message
 }
 
 func (a *argParser) fail(off int, msg message) *SyntaxError {
@@ -66,6 +69,7 @@ func parseArg(src source, word, n int, flags argFlags, before []*Program) (*Prog
 	}
 	a.prog.Name = name
 	if err := a.body(body, off); err != nil {
+		err.Also = string(a.also)
 		return nil, err
 	}
 	return a.prog, nil
@@ -108,7 +112,7 @@ func (a *argParser) body(text string, off int) *SyntaxError {
 			return err
 		}
 	}
-	if expr == "$comm" || expr == "$COMM" || strings.HasPrefix(expr, `\"`) {
+	if (expr == "$comm" || expr == "$COMM") && a.flags.target == nil || strings.HasPrefix(expr, `\"`) {
 		if p.Count > 0 || typed && typ != "string" {
 			return a.src.silent(kernel.EINVAL)
 		}
@@ -185,7 +189,7 @@ func (a *argParser) store(typ string, typeOff int, typed bool) *SyntaxError {
 		a.ops++
 		p.store = storeString
 	case p.Type.str:
-		if !last && p.src != srcImm && p.src != srcComm && p.src != srcData {
+		if !last && p.src != srcImm && p.src != srcComm && p.src != srcData && p.src != srcField {
 			return a.fail(typeOff, msgBadString)
 		}
 		if !last || p.Count > 0 {
@@ -223,6 +227,10 @@ func (a *argParser) expr(s string, off int) *SyntaxError {
 	case '$':
 		return a.variable(s[1:], off)
 	case '%':
+		if a.flags.target != nil { // an event has no registers; 6.1 logs two errors
+			a.also = msgBadVar
+			return a.fail(off, msgBadFetch)
+		}
 		reg, ok := findReg(s[1:])
 		if !ok {
 			return a.fail(off, msgBadReg)
@@ -277,6 +285,9 @@ func immediate(s string) (uint64, bool) {
 // variable is parse_probe_vars.
 func (a *argParser) variable(s string, off int) *SyntaxError {
 	p := a.prog
+	if a.flags.target != nil {
+		return a.eventField(s)
+	}
 	switch {
 	case s == "retval":
 		if !a.flags.ret {

@@ -23,6 +23,16 @@ func openDynamic(h *ftrace.Handle) error {
 			return kernel.EBUSY
 		}
 	}
+	for _, e := range k.eprobes {
+		if e.event.Used() {
+			return kernel.EBUSY
+		}
+	}
+	for _, e := range slices.Clone(k.eprobes) {
+		if err := k.deleteEprobe(e); err != nil {
+			return err
+		}
+	}
 	if err := k.t.DeleteSynths(); err != nil {
 		return err
 	}
@@ -34,6 +44,9 @@ func dynamicText(h *ftrace.Handle, b []byte) ([]byte, error) {
 	lines := k.t.SynthLines()
 	for _, e := range k.events {
 		lines = append(lines, ftrace.DynamicLine{Seq: e.seq, Text: e.Text()})
+	}
+	for _, e := range k.eprobes {
+		lines = append(lines, ftrace.DynamicLine{Seq: e.seq, Text: e.text()})
 	}
 	slices.SortStableFunc(lines, func(x, y ftrace.DynamicLine) int { return cmp.Compare(x.Seq, y.Seq) })
 	for _, l := range lines {
@@ -70,6 +83,9 @@ func (k *Kprobes) dynamicCommand(c *kernel.VCPU, line string) error {
 	if ok, err := k.t.SynthDynamic(c, line); ok {
 		return err
 	}
+	if line[0] == 'e' {
+		return k.defineEprobe(line)
+	}
 	_, err := k.Define(line)
 	return err
 }
@@ -83,9 +99,15 @@ func (k *Kprobes) removeDynamic(line string) error {
 	if !slashed {
 		group, event = "synthetic", name
 	}
-	var errno kernel.Errno
-	if ok && group == "synthetic" && errors.As(err, &errno) && errno == kernel.ENOENT {
-		return k.t.DeleteSynth(event)
+	gone := func() bool {
+		var errno kernel.Errno
+		return errors.As(err, &errno) && errno == kernel.ENOENT
+	}
+	if gone() {
+		err = k.removeEprobe(words)
+	}
+	if ok && group == "synthetic" && gone() {
+		err = k.t.DeleteSynth(event)
 	}
 	return err
 }

@@ -59,6 +59,10 @@ const (
 	msgFailed        message = "Failed to register probe event"
 	msgDiffType      message = "Probe type is different from existing probe"
 	msgDiffArg       message = "Argument type or name is different from existing probe"
+	msgNoEventInfo   message = "This requires both group and event name to attach"
+	msgBadAttach     message = "Attached event does not exist"
+	msgBadAttachArg  message = "Attached event does not have this field"
+	msgNoFilter      message = "No filter rule after 'if'"
 	msgSame          message = "There is already the exact same probe event"
 )
 
@@ -68,6 +72,7 @@ type SyntaxError struct {
 	Command string
 	Pos     int
 	Msg     string // "" when Linux says nothing but the errno
+	Also    string // what Linux says of the same place before that
 	Err     kernel.Errno
 }
 

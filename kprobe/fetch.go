@@ -69,8 +69,10 @@ type Program struct {
 	right  uint
 	offset int // in the record
 
-	btf         *kernel.Type // of an argument by name
-	bits, shift uint         // of its last field, when that is a bit field
+	num         func(d []byte) uint64 // of a field
+	str         func(d []byte) []byte // of a field that is a string
+	btf         *kernel.Type          // of an argument by name
+	bits, shift uint                  // of its last field, when that is a bit field
 }
 
 type srcKind uint8
@@ -85,6 +87,7 @@ const (
 	srcComm
 	srcData
 	srcSym
+	srcField // of the event that an eprobe is on
 )
 
 type storeKind uint8
@@ -159,6 +162,8 @@ type fetcher struct {
 	end  int     // of all of them in the record
 	tail int     // NULs that symstrs have asked for and not stored
 
+	rec []byte // of the event that an eprobe is on
+
 	word [8]byte // here, not on the stack: they would escape
 	line [64]byte
 }
@@ -179,6 +184,10 @@ func (f *fetcher) value(p *Program) (uint64, bool) {
 		x = f.regs.Arg(int(p.param))
 	case srcComm:
 		x = f.c.CurrentAddr() + f.k.lay.comm
+	case srcField:
+		if p.num != nil { // a string's address in the ring is nothing that could be told
+			x = p.num(f.rec)
+		}
 	default:
 		x = p.param
 	}
@@ -196,6 +205,12 @@ func (f *fetcher) strings(p *Program) {
 	if p.src == srcData {
 		f.text = append(append(f.text, p.data...), 0)
 		f.locs = append(f.locs, int32(len(p.data)+1))
+		return
+	}
+	if p.str != nil && len(p.derefs) == 0 {
+		s := p.str(f.rec)
+		f.text = append(append(f.text, s...), 0)
+		f.locs = append(f.locs, int32(len(s)+1))
 		return
 	}
 	x, ok := f.value(p)

@@ -18,7 +18,8 @@ const (
 // ftrace's: see ftrace.TraceEvent.
 var files = [...]ftrace.File{
 	{Path: "dynamic_events", Mode: 0o640, Open: openDynamic, Text: dynamicText, Write: writeDynamic,
-		Doc: "as kprobe_events, with the synthetic events: s:[synthetic/]NAME TYPE FIELD[; …]", Partial: "no uprobes and eprobes: EINVAL"},
+		Doc:     "as kprobe_events, with synthetic events, s:[synthetic/]NAME TYPE FIELD[; …], and probes of events, e[:[GRP/][EVENT]] SYSTEM.EVENT [ARGS] [if FILTER]",
+		Partial: "no uprobes: EINVAL"},
 	{Path: "kprobe_events", Mode: 0o640, Open: openEvents, Text: eventsText, Write: writeEvents,
 		Doc: "probes as events: p[:[GRP/][EVENT]] SYM[+offs]|ADDR [ARGS], r[MAXACTIVE]..., -:[GRP/]EVENT"},
 	{Path: "kprobe_profile", Mode: 0o440, Text: profileText, Doc: "event, hits, missed hits"},
@@ -112,6 +113,13 @@ func writeEvents(h *ftrace.Handle, p []byte) (int, error) {
 func (k *Kprobes) logError(h *ftrace.Handle, err error) {
 	var e *SyntaxError
 	if errors.As(err, &e) && e.Msg != "" {
-		k.t.LogError(h.VCPU.Now(), "trace_kprobe", e.Msg, e.Command, e.Pos)
+		loc := "trace_kprobe"
+		if e.Command[0] == 'e' {
+			loc = "event_probe"
+		}
+		if e.Also != "" {
+			k.t.LogError(h.VCPU.Now(), loc, e.Also, e.Command, e.Pos)
+		}
+		k.t.LogError(h.VCPU.Now(), loc, e.Msg, e.Command, e.Pos)
 	}
 }

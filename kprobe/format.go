@@ -75,6 +75,11 @@ func (e *Event) print(p *event.Printer, d []byte) {
 		p.Buf = symAddr(p, append(p.Buf, syms.Format(u64(d[8:]))...), u64(d[8:]))
 	}
 	p.Buf = append(p.Buf, ')')
+	e.printArgs(p, d)
+}
+
+// printArgs is print_probe_args, and the end of the line.
+func (e *Event) printArgs(p *event.Printer, d []byte) {
 	for _, a := range e.Args {
 		p.Buf = append(append(append(p.Buf, ' '), a.Name...), '=')
 		if a.Count == 0 {

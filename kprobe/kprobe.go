@@ -90,9 +90,10 @@ type Kprobes struct {
 	near   *retStack // used last
 	lay    layout
 
-	events []*Event // in order of definition
-	groups []*group // one per event name
-	nextID uint16
+	eprobes []*eprobe
+	events  []*Event // in order of definition
+	groups  []*group // one per event name
+	nextID  uint16
 
 	later [][]func(h *Hit) // by CPU: what waits for the end of a hit's handlers (Later)
 
@@ -238,6 +239,7 @@ func (n *Kprobes) forkProbes(k *Kprobes) *copier {
 	for _, e := range k.events {
 		n.events = append(n.events, c.event(e))
 	}
+	n.forkEprobes(k)
 	return c
 }
 
