@@ -88,7 +88,7 @@ func (e *Env) Tables() []lang.Table {
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},
 		{Title: "kprobe: probes at any instruction", Rows: e.rows("kprobe", kprobeMethods())},
 		{Title: "event: trace events", Rows: e.rows("event", append(eventMethods(), defineMethods()...))},
-		{Title: "export: files of other programs", Rows: e.rows("export", exportMethods())},
+		{Title: "export: files of other programs", Rows: e.rows("export", append(exportMethods(), exportTextMethods()...))},
 		{Title: "fs: the guest's files", Rows: e.rows("fs", fsMethods())},
 		{Title: "objects", Rows: append(objectRows(), kprobeObjectRows()...)},
 	}

@@ -5,6 +5,9 @@ func histExamples() map[string]string {
 	const ev = "ev = event.get(\"sched:sched_switch\")\n"
 	const hist = ev + "h = ev.hist([\"next_pid\"], sort = [\"hitcount.descending\"], when = \"next_pid > 0\")\nsh(\"cat /etc/hostname\")\n"
 	return map[string]string{
+		"export.folded": "tracer.graph(\"vfs_read\")\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nprint(\"\\n\".join(export.folded().splitlines()[:3]))\n" +
+			"stacks = agg.count(\"stacks\")\nh = on(\"function:vfs_read\", lambda ctx: stacks.inc(tuple(ctx.stack(3))))\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nexport.folded(stacks)",
+		"export.chrome":   "tracer.mark(\"here\")\nprint(export.chrome())",
 		"kernel.snapshot": "before = kernel.snapshot()\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nkernel.restore(before)\nkernel.now == 1 * s",
 		"kernel.halted":   "kernel.halted\nkernel.write(\"default_idle\", b\"\\x0f\\x0b\")\nattempt(kernel.exec, \"sleep\", [\"1\"]).ok\nkernel.halted",
 		"Event.trigger":   ev + "ev.trigger(\"traceoff:1 if next_pid == 1\")\nev.triggers()\nev.trigger(\"hist:keys=nope\") # fails",
