@@ -23,7 +23,6 @@ var notShown = map[string]string{
 	"sys_exit_exit_group":   "the call does not return",
 	"sys_exit_rt_sigreturn": "the call's number is gone when it returns, on Linux too",
 
-	"block_bio_frontmerge": never, "block_bio_complete": never, "block_rq_requeue": never, "block_rq_error": never, "ext4_readpage": never,
 	"sched_wake_idle_without_ipi": never,
 }
 
