@@ -169,3 +169,45 @@ func (b *boundaries) function(s kernel.Sym) {
 		}
 	}
 }
+
+// TestBoundariesAlone: each boundary of a few functions alone, and those of all sampled functions together, more than a thousand.
+func TestBoundariesAlone(t *testing.T) {
+	base := boot(t, kernel.Config{Overhead: kernel.OverheadNone})
+	want, _ := follow(t, base, func(*Kprobes) {})
+	names := []string{"mutex_lock", "schedule"}
+	if os.Getenv("KSCOPE_EVERY") != "" {
+		names = sample
+	}
+	for _, mode := range boundaryModes {
+		t.Run(mode.name, func(t *testing.T) {
+			b := &boundaries{T: t, base: base, mode: mode, want: want, refused: map[string]int{}}
+			for _, name := range names {
+				s := base.m.Symbols().ByName(name)[0]
+				for _, off := range base.Boundaries(s) {
+					if got := b.try(s, []uint16{off}); got != want {
+						t.Errorf("%s+%#x: %+v, without the probe %+v", name, off, got, want)
+					}
+				}
+			}
+			alone, together := b.probes, 0
+			got, _ := follow(t, base, func(k *Kprobes) {
+				k.SetOptimization(mode.opt)
+				for _, name := range sample {
+					for _, s := range k.m.Symbols().ByName(name) {
+						for _, off := range k.Boundaries(s) {
+							p := &Probe{Addr: s.Addr + uint64(off), Name: "test", Int3: mode.int3}
+							if k.blocked(s.Addr) == "" && k.Register(p) == nil {
+								must(t, k.Enable(p))
+								together++
+							}
+						}
+					}
+				}
+			})
+			if got != want || together < 1000 {
+				t.Errorf("%d probes at once: %+v, without %+v", together, got, want)
+			}
+			t.Logf("%d probes alone, %d hits, %d jumps; %d together", alone, b.hits, b.jumps, together)
+		})
+	}
+}
