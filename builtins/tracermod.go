@@ -328,7 +328,7 @@ func (c *call) traceText() (string, error) {
 	}
 	if nv != nil && nv != starlark.None {
 		var err error
-		if n, err = starlark.AsInt32(nv); err != nil {
+		if n, err = starlark.AsInt32(nv); err != nil || n < 0 {
 			return "", c.errorf("n = %s: want a number of events", nv)
 		}
 		if n == 0 {
