@@ -91,40 +91,7 @@ func (o *options) memory(scripts int) uint64 {
 func newFlags(o *options) *flag.FlagSet {
 	f := flag.NewFlagSet("kscope", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	o.machine.CPUs = 4
-	f.Func("cpus", "`N` CPUs, 1 to 64", func(s string) error {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > 64 {
-			return errors.New("want 1 to 64")
-		}
-		o.machine.CPUs = n
-		return nil
-	})
-	f.Uint64Var(&o.machine.Seed, "seed", 0, "`N` chooses the interleaving of the CPUs")
-	o.machine.Mem = 64 << 20
-	f.Func("mem", "`SIZE` of guest memory, such as 64M", func(s string) error {
-		if err := (*size)(&o.machine.Mem).Set(s); err != nil {
-			return err
-		}
-		if m := o.machine.Mem; m < 32<<20 || m > 64<<30 || m%(2<<20) != 0 {
-			return errors.New("want a multiple of 2M from 32M to 64G")
-		}
-		return nil
-	})
-	f.Func("image", "boot the guest kernel in `FILE` (default: the one inside kscope)", func(s string) (err error) {
-		o.machine.Image, o.modules, err = readImage(s)
-		return err
-	})
-	f.Func("file", "bring `HOST[=GUEST]`, a file of the host, into the guest, as /NAME or where GUEST says; may be given again", func(s string) error {
-		h, err := parseHostFile(s)
-		o.bring = append(o.bring, h)
-		return err
-	})
-	f.Func("features", "`LIST` of features of kernels later than 6.1: "+featureNames(), func(s string) (err error) {
-		o.machine.Features, err = kernel.ParseFeatures(s, features())
-		return err
-	})
-	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
+	machineFlags(f, o)
 	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
 	f.Var((*size)(&o.maxMemory), "max-memory", "stop scripts when the program has more than `SIZE` of memory (default: 1G beyond the guest's; 0: never)")
 	f.Func("e", "evaluate `EXPR` and print its value", func(s string) error {
@@ -170,6 +137,44 @@ func newFlags(o *options) *flag.FlagSet {
 	f.StringVar(&o.output, "o", "trace.dat", "record: the `FILE` to write")
 	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
+}
+
+// machineFlags are those of the guest.
+func machineFlags(f *flag.FlagSet, o *options) {
+	o.machine.CPUs = 4
+	f.Func("cpus", "`N` CPUs, 1 to 64", func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 64 {
+			return errors.New("want 1 to 64")
+		}
+		o.machine.CPUs = n
+		return nil
+	})
+	f.Uint64Var(&o.machine.Seed, "seed", 0, "`N` chooses the interleaving of the CPUs")
+	o.machine.Mem = 64 << 20
+	f.Func("mem", "`SIZE` of guest memory, such as 64M", func(s string) error {
+		if err := (*size)(&o.machine.Mem).Set(s); err != nil {
+			return err
+		}
+		if m := o.machine.Mem; m < 32<<20 || m > 64<<30 || m%(2<<20) != 0 {
+			return errors.New("want a multiple of 2M from 32M to 64G")
+		}
+		return nil
+	})
+	f.Func("image", "boot the guest kernel in `FILE` (default: the one inside kscope)", func(s string) (err error) {
+		o.machine.Image, o.modules, err = readImage(s)
+		return err
+	})
+	f.Func("file", "bring `HOST[=GUEST]`, a file of the host, into the guest, as /NAME or where GUEST says; may be given again", func(s string) error {
+		h, err := parseHostFile(s)
+		o.bring = append(o.bring, h)
+		return err
+	})
+	f.Func("features", "`LIST` of features of kernels later than 6.1: "+featureNames(), func(s string) (err error) {
+		o.machine.Features, err = kernel.ParseFeatures(s, features())
+		return err
+	})
+	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
 }
 
 // countOf reads a flag that counts; 0 is its default.
