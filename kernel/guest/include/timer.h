@@ -51,6 +51,7 @@ void tick_nohz_irq_exit(void);
 long schedule_timeout(long timeout);
 long schedule_timeout_interruptible(long timeout);
 long schedule_timeout_uninterruptible(long timeout);
+struct itimerspec64 { struct timespec64 it_interval, it_value; };
 void msleep(unsigned int msecs);
 #define jiffies_to_msecs(j)	((unsigned int)((j) * (1000 / HZ)))
 unsigned long msleep_interruptible(unsigned int msecs);

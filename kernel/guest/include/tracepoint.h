@@ -25,6 +25,7 @@ struct bio;
 struct request;
 struct request_queue;
 struct buffer_head;
+struct itimerspec64;
 
 struct tracepoint {
 	const char *name;

@@ -7,6 +7,7 @@
 #include "module.h"
 #include "buffer_head.h"
 #include "workqueue.h"
+#include "pid.h"
 
 #define TRACE_INCLUDE_FILE "trace/events/all.h"
 #include "trace_events.h"

@@ -3,6 +3,7 @@
 #include "signal.h"
 #include "syscalls.h"
 #include "timer.h"
+#include "tracepoint.h"
 #include "uaccess.h"
 
 #define ITIMER_REAL 0
@@ -18,6 +19,7 @@ enum hrtimer_restart it_real_fn(struct hrtimer *timer)
 	struct signal_struct *sig = container_of(timer, struct signal_struct, real_timer);
 	struct task_struct *p = pid_task(sig->pids[PIDTYPE_TGID], PIDTYPE_TGID);
 
+	trace_itimer_expire(ITIMER_REAL, sig->pids[PIDTYPE_TGID], 0);
 	if (p)
 		do_send_sig_info(SIGALRM, SEND_SIG_PRIV, p, true);
 	if (!sig->it_real_incr)
@@ -37,19 +39,26 @@ static ktime_t itimer_get_remtime(struct hrtimer *timer)
 	return left > 0 ? left : NSEC_PER_USEC;
 }
 
-static void set_itimer_real(ktime_t value, ktime_t incr, ktime_t *oldvalue, ktime_t *oldincr)
+static ktime_t timespec64_to_ktime(struct timespec64 t)
+{
+	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+}
+
+static void set_itimer_real(const struct itimerspec64 *set, ktime_t *oldvalue, ktime_t *oldincr)
 {
 	struct signal_struct *sig = current->signal;
+	ktime_t value = timespec64_to_ktime(set->it_value);
 
 	*oldvalue = itimer_get_remtime(&sig->real_timer);
 	*oldincr = sig->it_real_incr;
 	hrtimer_cancel(&sig->real_timer);
-	sig->it_real_incr = value ? incr : 0;
+	sig->it_real_incr = value ? timespec64_to_ktime(set->it_interval) : 0;
 	if (value)
 		hrtimer_start(&sig->real_timer, value, HRTIMER_MODE_REL);
+	trace_itimer_state(ITIMER_REAL, set, 0);
 }
 
-static int get_itimerval(ktime_t *value, const struct __kernel_old_timeval __user *tv)
+static int get_itimerval(struct timespec64 *value, const struct __kernel_old_timeval __user *tv)
 {
 	struct __kernel_old_timeval v;
 
@@ -57,7 +66,7 @@ static int get_itimerval(ktime_t *value, const struct __kernel_old_timeval __use
 		return -EFAULT;
 	if (v.tv_sec < 0 || v.tv_usec < 0 || v.tv_usec >= 1000000)
 		return -EINVAL;
-	*value = v.tv_sec * NSEC_PER_SEC + v.tv_usec * NSEC_PER_USEC;
+	*value = (struct timespec64){ v.tv_sec, v.tv_usec * NSEC_PER_USEC };
 	return 0;
 }
 
@@ -81,26 +90,28 @@ SYSCALL_DEFINE2(getitimer, int, which, struct __kernel_old_itimerval __user *, v
 
 SYSCALL_DEFINE3(setitimer, int, which, struct __kernel_old_itimerval __user *, value, struct __kernel_old_itimerval __user *, ovalue)
 {
-	ktime_t set = 0, incr = 0, oldvalue, oldincr;
+	struct itimerspec64 set = { 0 };
+	ktime_t oldvalue, oldincr;
 	int err;
 
 	if (value) {
-		err = get_itimerval(&set, &value->it_value);
+		err = get_itimerval(&set.it_value, &value->it_value);
 		if (!err)
-			err = get_itimerval(&incr, &value->it_interval);
+			err = get_itimerval(&set.it_interval, &value->it_interval);
 		if (err)
 			return err;
 	}
 	if (which != ITIMER_REAL)
 		return -EINVAL;
-	set_itimer_real(set, incr, &oldvalue, &oldincr);
+	set_itimer_real(&set, &oldvalue, &oldincr);
 	return ovalue ? put_itimerval(ovalue, oldvalue, oldincr) : 0;
 }
 
 SYSCALL_DEFINE1(alarm, unsigned int, seconds)
 {
+	struct itimerspec64 set = { .it_value.tv_sec = seconds };
 	ktime_t oldvalue, oldincr;
 
-	set_itimer_real(seconds * NSEC_PER_SEC, 0, &oldvalue, &oldincr);
+	set_itimer_real(&set, &oldvalue, &oldincr);
 	return DIV_ROUND_UP(oldvalue, NSEC_PER_SEC);
 }

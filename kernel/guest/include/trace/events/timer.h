@@ -93,3 +93,23 @@ TRACE_EVENT(timer, tick_stop, 368,
 	TP_printk("\"success=%d dependency=%s\", REC->success, __print_symbolic(REC->dependency, { 0, \"NONE\" }, { (1 << "
 		"0), \"POSIX_TIMER\" }, { (1 << 1), \"PERF_EVENTS\" }, { (1 << 2), \"SCHED\" }, { (1 << 3), "
 		"\"CLOCK_UNSTABLE\" }, { (1 << 4), \"RCU\" }, { (1 << 5), \"RCU_EXP\" })"))
+
+TRACE_EVENT(timer, itimer_state, 370,
+	TP_PROTO(int which, const struct itimerspec64 *const value, unsigned long long expires), TP_ARGS(which, value, expires),
+	TP_FIELDS(
+		__field(int, which, T_ARG(0))
+		__field(unsigned long long, expires, T_ARG(2))
+		__field(long, value_sec, T_ARG(1), T_LD(8, struct itimerspec64, it_value.tv_sec))
+		__field(long, value_nsec, T_ARG(1), T_LD(8, struct itimerspec64, it_value.tv_nsec))
+		__field(long, interval_sec, T_ARG(1), T_LD(8, struct itimerspec64, it_interval.tv_sec))
+		__field(long, interval_nsec, T_ARG(1), T_LD(8, struct itimerspec64, it_interval.tv_nsec))),
+	TP_printk("\"which=%d expires=%llu it_value=%ld.%06ld it_interval=%ld.%06ld\", REC->which, REC->expires, REC->value_sec, "
+		"REC->value_nsec / 1000L, REC->interval_sec, REC->interval_nsec / 1000L"))
+
+TRACE_EVENT(timer, itimer_expire, 369,
+	TP_PROTO(int which, struct pid *pid, unsigned long long now), TP_ARGS(which, pid, now),
+	TP_FIELDS(
+		__field(int, which, T_ARG(0))
+		__field(pid_t, pid, T_ARG(1), T_LD(4, struct pid, nr))
+		__field(unsigned long long, now, T_ARG(2))),
+	TP_printk("\"which=%d pid=%d now=%llu\", REC->which, (int) REC->pid, REC->now"))
