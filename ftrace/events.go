@@ -21,6 +21,8 @@ type TraceEvent struct {
 	// stack below, while the event is being recorded. nil: they begin at the probed code.
 	Above func() (names []string, walk func(f func(pc uint64) bool))
 
+	// Head changes the header of a stack that a trigger of the event writes, as the event's own is changed; nil: it does not.
+	Head func(d []byte)
 	// Record, of an event probe, is called with the records of the event it is on; see Probe.
 	Record func(c *kernel.VCPU, d []byte)
 

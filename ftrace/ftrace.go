@@ -15,6 +15,8 @@
 //     function_trace_call or arch_ftrace_ops_list_func (gates.go). It writes an event into the CPU's ring (write.go).
 //     Events are jump labels instead: the first tracer that wants one has its nop made a jump (tracepoint.go), behind which
 //     the gate __traceiter_NAME fills the record as the image's own rows say (tracepoint_image.go; trace_printk: printk.go).
+//     With triggers (trigger.go) the record is shown to them first: they stop tracing, take stacks and snapshots, wake other events,
+//     or count it in a histogram (hist.go), whose actions may make synthetic events happen (synth.go).
 //  4. Readers merge the rings by time and print Linux 6.1's text (iter.go, output.go).
 //
 // Everything a user can reach is a file of one table (files_*.go), which the guest opens through the tracefs_* gates and

@@ -10,7 +10,7 @@ import (
 	"kscope/kernel"
 )
 
-// histText is the file hist: each histogram of the event.
+// histFileText is the file hist: each histogram of the event.
 func histFileText(h *Handle, b []byte) ([]byte, error) {
 	ev := handleEvent(h)
 	if ev == nil {

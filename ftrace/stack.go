@@ -62,7 +62,8 @@ func (t *Tracer) textAddress(pc uint64) bool {
 // kernelText is where the kernel's text begins.
 const kernelText = 0xffffffff81000000
 
-func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64, depth uint32) {
+// writeStack writes a stack; head, if any, changes its header, which is in place.
+func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64, depth uint32, head ...func(d []byte)) {
 	d, ok := t.reserve(c, event.IDKernelStack, event.StackSize(len(pcs)))
 	if !ok {
 		return
@@ -70,6 +71,9 @@ func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64, depth uint32) {
 	task := c.CurrentAddr()
 	h := t.header(c, event.IDKernelStack, task, c.PreemptCount()+depth)
 	event.PutStack(d, h, pcs)
+	for _, f := range head {
+		f(d)
+	}
 	t.commit(c, task, h.PID)
 	c.Charge(costEvent)
 }

@@ -320,7 +320,11 @@ func stackTrigger(x *trigger, c *kernel.VCPU, _ *trigEvent) {
 		pcs = append(pcs, pc)
 		return len(pcs) < maxStack
 	})
-	x.use.t.writeStack(c, pcs, x.use.ev.depth)
+	if head := x.use.ev.Head; head != nil {
+		x.use.t.writeStack(c, pcs, x.use.ev.depth, head)
+	} else {
+		x.use.t.writeStack(c, pcs, x.use.ev.depth)
+	}
 }
 
 // eventTrigger is enable_event and disable_event; only those with a count look whether there is something to do.

@@ -20,7 +20,7 @@ func triggerText(h *Handle, b []byte) ([]byte, error) {
 	n := len(b)
 	for _, x := range h.T.use(ev).triggers() {
 		if x.probe == nil {
-			b = x.text6(b)
+			b = x.line(b)
 		}
 	}
 	if len(b) > n {
@@ -33,8 +33,8 @@ func triggerText(h *Handle, b []byte) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// text6 appends a trigger's line: the print functions of struct event_trigger_ops.
-func (x *trigger) text6(b []byte) []byte {
+// line appends a trigger's line: the print functions of struct event_trigger_ops.
+func (x *trigger) line(b []byte) []byte {
 	if x.hist != nil {
 		return x.histSpec(b)
 	}

@@ -303,7 +303,7 @@ func (k *Kprobes) newGroup(e *Event) {
 	for _, f := range k.t.Events().All() {
 		k.nextID = max(k.nextID, f.ID+1)
 	}
-	g.event = &ftrace.TraceEvent{Format: e.format(k.nextID), Switch: func(on bool) error { return k.switchOn(g, on) }, Above: g.above}
+	g.event = &ftrace.TraceEvent{Format: e.format(k.nextID), Switch: func(on bool) error { return k.switchOn(g, on) }, Above: g.above, Head: g.head}
 	k.nextID++
 	k.t.AddEvent(g.event)
 	k.groups = append(k.groups, g)
@@ -451,6 +451,16 @@ func (e *Event) write(h *Hit, addr, ret uint64) {
 	e.hit, f.regs = nil, nil
 }
 
+// head is what the context of a hit makes of a header.
+func (g *group) head(d []byte) {
+	for _, e := range g.list {
+		if e.hit != nil && e.hit.Int3 {
+			nmiHeader(d)
+			return
+		}
+	}
+}
+
 // above is what Linux's stacks show between the writer of a record and the probed code: how the hit came to the event.
 func (g *group) above() (names []string, walk func(f func(pc uint64) bool)) {
 	for _, e := range g.list {
@@ -531,6 +541,6 @@ func (c *copier) group(g *group) *group {
 	n.event.Format = n.list[0].format(g.event.ID)
 	c.k.t.Events().Add(n.event.Format)
 	n.event.Switch = func(on bool) error { return c.k.switchOn(n, on) }
-	n.event.Above = n.above
+	n.event.Above, n.event.Head = n.above, n.head
 	return n
 }
