@@ -19,7 +19,7 @@ insmod /sample.ko period=5
 echo 1 > events/sample/enable
 insmod /sample_user.ko
 cat /proc/sample /dev/sample
-ls -l /dev/sample | cut -c 1-29
+ls -l /dev/sample | cut -c 1-30
 echo 99 > /dev/sample; echo x > /dev/sample
 cat /proc/sample
 cut -d' ' -f1,3,4 /proc/modules
