@@ -101,6 +101,9 @@ func newHostMemory(hot, cold int) *hostMemory {
 	m := &hostMemory{w: w, x: x, size: [2]int{hot, cold}, templates: templates()}
 	m.t.shared = m.t.makeShared()
 	m.used[0] = copy(w, m.t.hot.b)
+	if d := int(uint32(noHost) - uint32(uintptr(unsafe.Pointer(&x[0])))); d < hot {
+		m.used[0] = max(m.used[0], d+16) // jumps compare the low half of addresses only
+	}
 	runtime.AddCleanup(m, func(maps [2][]byte) {
 		syscall.Munmap(maps[0])
 		syscall.Munmap(maps[1])
@@ -108,19 +111,27 @@ func newHostMemory(hot, cold int) *hostMemory {
 	return m
 }
 
-// translate returns the host code of co; nil: there is no room.
-func (m *hostMemory) translate(co *code) *hostCode {
-	if h := co.host.Load(); h != nil && h.in == m {
-		return h
-	}
+// translate returns the host code of co; nil: there is no room. succ are the host addresses that blocks behind t and f have, as far
+// as they are known; own stands for co's own.
+func (m *hostMemory) translate(co *code, succ [2]uintptr) *hostCode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if h := co.host.Load(); h != nil && h.in == m {
 		return h
 	}
-	t := &m.t
-	t.block(co, m.templates)
 	hot, cold := m.used[0], m.size[0]+m.used[1]
+	t := &m.t
+	t.base, t.succ = uintptr(unsafe.Pointer(&m.x[0])), [2]int{}
+	for i, at := range succ {
+		switch at {
+		case 0:
+		case own:
+			t.succ[i] = hot
+		default:
+			t.succ[i] = int(at - t.base)
+		}
+	}
+	t.block(co, m.templates)
 	if hot+len(t.hot.b) > m.size[0] || cold+len(t.cold.b) > len(m.w) || len(t.hot.b) > math.MaxUint16 {
 		return nil
 	}
@@ -134,25 +145,55 @@ func (m *hostMemory) translate(co *code) *hostCode {
 	return h
 }
 
+// own is in place of the host address of the block that is being translated.
+const own = 1
+
 // warm counts an entry to a block without host code, and reports whether it has it now.
 func (c *CPU) warm(b *block) bool {
 	if b.host != noHost {
 		return true
 	}
 	k := c.cache
-	h := b.code.host.Load()
-	if h == nil || h.in != k.hosts {
+	if h := b.code.host.Load(); h == nil || h.in != k.hosts {
 		if b.heat++; int(b.heat) < k.warm {
 			return false
 		}
 	}
-	b.heat = 0
-	if h = k.hosts.translate(b.code); h != nil {
-		b.hosted, b.host = h, h.at
+	if k.translate(b, 0) {
 		return true
 	}
 	k.renew()
 	return false
+}
+
+// ahead is how far translation runs ahead of execution.
+const ahead = 12
+
+// translate gives block b host code, and first the blocks that it was left to and that are half as warm, so that it can jump to
+// theirs without a look at their address: the host guesses where an indirect jump goes, and for a kernel's varied code mostly
+// wrong.
+func (k *cache) translate(b *block, depth int) bool {
+	h := b.code.host.Load()
+	if h == nil || h.in != k.hosts {
+		b.heat = 0 // and is not looked at again
+		var succ [2]uintptr
+		for i, nb := range [2]*block{b.t, b.f} {
+			if nb.host == noHost && 2*int(nb.heat) >= k.warm && !nb.dead && depth < ahead {
+				k.translate(nb, depth+1)
+			}
+			switch {
+			case nb == b:
+				succ[i] = own
+			case nb.host != noHost:
+				succ[i] = nb.host
+			}
+		}
+		if h = k.hosts.translate(b.code, succ); h == nil {
+			return false
+		}
+	}
+	b.hosted, b.host = h, h.at
+	return true
 }
 
 // renew begins anew with empty memory: the old one is full, and lives as long as a fork uses it.

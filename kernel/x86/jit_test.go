@@ -34,7 +34,7 @@ func TestHostMemoryFull(t *testing.T) {
 	for i, m := range mixes {
 		plain, small := benchCPUs(1, i)[0], benchCPUs(1, i)[0]
 		plain.cache.useHost(0)
-		small.cache.warm = 1
+		small.cache.warm = 2
 		small.cache.setHosts(newHostMemory(5<<10, 1<<10))
 		first := small.cache.hosts
 		if first == nil {

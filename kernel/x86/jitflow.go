@@ -7,8 +7,29 @@ package x86
 
 func (t *translator) leaveBy(at int32) {
 	t.hot.rm(3, opMov, hAX, hBP, at)
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	t.leaveTo(t.succ[bit(at == atF)])
+}
+
+// leaveTo goes to the block at rax, which is likely to have the host code at an offset; 0: that is not known.
+func (t *translator) leaveTo(likely int) {
 	t.ended = true
+	if likely == 0 {
+		t.hot.rm(2, opGroup5, 4, hAX, atHost)
+		return
+	}
+	t.hot.rm(2, opGroup1, 7, hAX, atHost)
+	t.hot.u32(uint32(t.base) + uint32(likely))
+	other := t.hot.short(ccNE)
+	t.jumpTo(likely)
+	t.hot.land(other)
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+}
+
+// jumpTo jumps to an offset of the memory.
+func (t *translator) jumpTo(offset int) {
+	t.hot.put(0xe9)
+	t.hot.u32(0)
+	t.fixups = append(t.fixups, fixup{at: len(t.hot.b) - 4, to: offset, piece: true})
 }
 
 func (t *translator) next(*uop, *template) { t.leaveBy(atF) }
@@ -40,14 +61,12 @@ func (t *translator) callReg(u *uop, _ *template) {
 	t.finally(t.shared.callReg)
 }
 
-// finally jumps to a piece that ends the block; the block's last uop is the one at hand.
+// finally jumps to a piece that enters the block it finds; the uop at hand is the block's last.
 func (t *translator) finally(piece int) {
 	if !t.last {
 		t.slow()
 		return
 	}
-	t.hot.put(0xe9)
-	t.hot.u32(0)
-	t.fixups = append(t.fixups, fixup{at: len(t.hot.b) - 4, to: piece, piece: true})
+	t.jumpTo(piece)
 	t.ended = true
 }

@@ -14,7 +14,7 @@ type shared struct {
 	probeN  [2]int    // of 4096-rdx bytes, less one
 	push    int       // rdx
 	pop     int       // to rdx
-	ret     int       // jumped to, as is the next
+	ret     int       // jumped to, as the next two are
 	find    int       // the block at rdx is entered
 	callReg int       // and a return address in rcx pushed
 	carry   int       // flags are saved that the carry is to be read from later, unless inc or dec has already
@@ -37,11 +37,11 @@ func (t *translator) makeShared() (s shared) {
 			t.probePiece(w, func() {
 				t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
 				t.hot.u32(mem.PageSize - 1<<sz)
-			}, true)
+			}, whyProbe)
 			t.hot.put(0xc3)
 		}
 		s.probeN[w] = here()
-		t.probePiece(w, func() { t.hot.rr(3, opCmp, hAX, hDX) }, true)
+		t.probePiece(w, func() { t.hot.rr(3, opCmp, hAX, hDX) }, whyProbe)
 		t.hot.put(0xc3)
 	}
 	limit := func() {
@@ -50,19 +50,19 @@ func (t *translator) makeShared() (s shared) {
 	}
 	s.push = here()
 	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, limit, true)
+	t.probePiece(1, limit, whyProbe)
 	t.hot.store(3, hDX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, -8)
 	t.hot.put(0xc3)
 	s.pop = here()
 	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, limit, true)
+	t.probePiece(0, limit, whyProbe)
 	t.hot.load(3, hDX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, 8)
 	t.hot.put(0xc3)
 	s.ret = here()
 	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, limit, false)
+	t.probePiece(0, limit, whyLast)
 	t.hot.load(3, hDX, hAX, 0)
 	t.findPiece()
 	t.hot.rm(3, opLea, h15, h15, 8)
@@ -75,7 +75,7 @@ func (t *translator) makeShared() (s shared) {
 	t.findPiece()
 	t.hot.rm(3, opStore, hAX, hBX, atTmp+8)
 	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, limit, false)
+	t.probePiece(1, limit, whyLast)
 	t.hot.rm(3, opMov, hCX, hBX, atTmp)
 	t.hot.store(3, hCX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, -8)
@@ -86,7 +86,7 @@ func (t *translator) makeShared() (s shared) {
 	s.locked = here()
 	t.lockedPiece()
 	s.budget = here()
-	t.giveUp(whyBudget, false)
+	t.giveUp(whyBudget)
 	for k, kind := range [2]uint8{kSUB, kADD} {
 		for sz := range uint8(4) {
 			s.flags[k][sz] = here()
@@ -103,9 +103,9 @@ func (t *translator) makeShared() (s shared) {
 	return s
 }
 
-// giveUp returns to Go code; called: from a piece, whose caller's address goes to rdx.
-func (t *translator) giveUp(why int32, called bool) {
-	if called {
+// giveUp returns to Go code; from a piece that a block called, with the caller's address in rdx.
+func (t *translator) giveUp(why int32) {
+	if why == whyProbe {
 		t.hot.put(0x5a) // pop rdx
 	}
 	t.hot.imm(hCX, uint64(uint32(why)))
@@ -113,7 +113,7 @@ func (t *translator) giveUp(why int32, called bool) {
 }
 
 // probePiece translates rax through the table of reads (0) or writes (1).
-func (t *translator) probePiece(w int, compare func(), called bool) {
+func (t *translator) probePiece(w int, compare func(), why int32) {
 	tab := atTLBR
 	if w == 1 {
 		tab = atTLBW
@@ -127,11 +127,7 @@ func (t *translator) probePiece(w int, compare func(), called bool) {
 	t.hot.rm(3, opSub, hAX, hCX, tab)
 	compare()
 	hit := t.hot.short(ccBE)
-	if called {
-		t.giveUp(whyProbe, true)
-	} else {
-		t.giveUp(whyLast, false)
-	}
+	t.giveUp(why)
 	t.hot.land(hit)
 	t.hot.rm(3, opAdd, hAX, hCX, tab+atFrame)
 }
@@ -155,13 +151,13 @@ func (t *translator) findPiece() {
 	t.hot.group1(2, 6, hCX, 16)
 	t.hot.rmx(3, opCmp, hAX, hBX, hCX, 0, atJC)
 	second := t.hot.short(ccE)
-	t.giveUp(whyLast, false)
+	t.giveUp(whyLast)
 	t.hot.land(first)
 	t.hot.land(second)
 	t.hot.rmx(3, opMov, hAX, hBX, hCX, 0, atJC+8)
 	t.hot.rm(3, opCmp, hDX, hAX, atStart)
 	same := t.hot.short(ccE)
-	t.giveUp(whyLast, false)
+	t.giveUp(whyLast)
 	t.hot.land(same)
 }
 
@@ -188,7 +184,7 @@ func (t *translator) lockedPiece() {
 	t.hot.rm(3, opMov, hCX, hBX, atOrder)
 	t.hot.rr(3, opTest, hCX, hCX)
 	known := t.hot.short(ccNE)
-	t.giveUp(whyProbe, true)
+	t.giveUp(whyProbe)
 	t.hot.land(known)
 	t.hot.put(0x56, 0x57) // push rsi; push rdi
 	t.hot.group1(3, 4, hAX, -8)
@@ -211,7 +207,7 @@ func (t *translator) lockedPiece() {
 	t.hot.rm(3, opCmp, hSI, hCX, 8)
 	later := t.hot.short(ccA)
 	t.hot.put(0x5f, 0x5e)
-	t.giveUp(whyProbe, true)
+	t.giveUp(whyProbe)
 	t.hot.land(other)
 	t.hot.land(own)
 	t.hot.land(later)

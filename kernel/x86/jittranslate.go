@@ -10,10 +10,12 @@ type translator struct {
 	shared    shared
 	fixups    []fixup
 	sites     []site
-	misses    []int // jumps of the uop at hand, in hot, to its way out
-	k         int   // its number
-	bare      bool  // it has no template
-	last      bool  // it is the block's last
+	misses    []int   // jumps of the uop at hand, in hot, to its way out
+	base      uintptr // of the memory
+	succ      [2]int  // offsets there of the host code behind t and f, as far as they are known
+	k         int     // its number
+	bare      bool    // it has no template
+	last      bool    // it is the block's last
 	ended     bool
 	count     uint8 // instructions of the block
 	counted   bool  // they count
