@@ -114,7 +114,8 @@ func parseDirents(b []byte) (out []Dirent) {
 	return out
 }
 
-// ReadDir lists a directory in the kernel's order, with . and ..
+// ReadDir lists a directory in the kernel's order, with . and .. A broken disk may have names that begin with a NUL byte, which are
+// empty for C: no path leads to them.
 func (s *Sys) ReadDir(path string) ([]Dirent, kernel.Errno) {
 	fd, e := s.Open(path, oRdonly|oDirectory, 0)
 	if e != 0 {
@@ -130,6 +131,10 @@ func (s *Sys) ReadDir(path string) ([]Dirent, kernel.Errno) {
 		if e != 0 || len(some) == 0 {
 			return out, e
 		}
-		out = append(out, some...)
+		for _, d := range some {
+			if d.Name != "" {
+				out = append(out, d)
+			}
+		}
 	}
 }

@@ -59,7 +59,7 @@ cd /; umount /mnt`)
 		})
 	}
 	t.Logf("%d of %d mount", mounted, *diskSeeds)
-	if mounted < *diskSeeds/4 || mounted == *diskSeeds {
+	if *diskSeeds > 20 && (mounted < *diskSeeds/4 || mounted == *diskSeeds) {
 		t.Errorf("%d of %d disks mount", mounted, *diskSeeds)
 	}
 }
