@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	diskSeeds = flag.Int("disks", 60, "broken disks of TestBrokenDisks")
+	diskSeeds = flag.Int("disks", 40, "broken disks of TestBrokenDisks")
 	diskFrom  = flag.Uint64("disks.from", 0, "the first of them")
 )
 
