@@ -16,7 +16,7 @@ import (
 // what can make much out of little is looked at before it is done (guards); what grows by and by, after (Host.watch in budget.go).
 //
 // Functions are replaced by ones that look first. The operators * and %, and the methods of strings that can grow, are calls in
-// disguise: the parsed file is changed to call the functions "*", "%" and "." below, names that no script can write.
+// disguise: the parsed file is changed to call the functions "*", "%" and "." below, names that no script can write, and so is what is taken apart as a whole ("#").
 
 // maxDepth is how deep a value may be nested that is to be written as text. starlark-go looks for cycles in time quadratic in the depth.
 const maxDepth = 10_000
@@ -31,6 +31,10 @@ func (h *Host) guards() starlark.StringDict {
 	for _, name := range []string{"list", "tuple", "sorted", "reversed", "set", "dict", "enumerate", "zip", "bytes"} {
 		d[name] = h.looking(name, starlark.Universe[name], h.sizeOf)
 	}
+	for _, name := range []string{"any", "all", "min", "max"} {
+		d[name] = h.looking(name, starlark.Universe[name], h.stepsOf)
+	}
+	d["#"] = starlark.NewBuiltin("#", h.spread)
 	for _, name := range []string{"str", "repr", "print", "fail"} {
 		d[name] = h.looking(name, starlark.Universe[name], h.textSize)
 	}
@@ -105,6 +109,31 @@ func (h *Host) sizeOf(v starlark.Value) (uint64, error) {
 		return product(uint64(n), elemSize), nil
 	}
 	return 0, nil
+}
+
+// maxSteps is how many elements of a range one step may go through: nothing else interrupts it.
+const maxSteps = 1 << 26
+
+// stepsOf refuses what any() would need minutes for; it takes no memory.
+func (h *Host) stepsOf(v starlark.Value) (uint64, error) {
+	if n := starlark.Len(v); n > maxSteps {
+		return 0, &Error{Msg: fmt.Sprintf("%d elements in one step: want at most %d", n, maxSteps), Exit: ExitLimit}
+	}
+	return 0, nil
+}
+
+// spread is x where all its elements are taken at once: f(*x), list += x.
+func (h *Host) spread(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	if _, ok := args[0].(starlark.Iterable); ok {
+		size, err := h.sizeOf(args[0])
+		if err == nil {
+			err = h.room(size)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return args[0], nil
 }
 
 func product(a, b uint64) uint64 {
@@ -201,6 +230,9 @@ func (h *Host) method(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tup
 	if _, missing := err.(starlark.NoSuchAttrError); err == nil && v == nil || missing {
 		return nil, fmt.Errorf("%s has no .%s field or method", args[0].Type(), name)
 	}
+	if list, ok := x.(*starlark.List); ok && name == "extend" && err == nil {
+		return h.looking(name, v, h.sizeOf).(*starlark.Builtin).BindReceiver(list), nil
+	}
 	s, ok := x.(starlark.String)
 	if err != nil || !ok {
 		return v, err
@@ -223,8 +255,15 @@ func guard(f *syntax.File) {
 		for _, e := range slots(n) {
 			*e = guarded(*e)
 		}
-		if a, ok := n.(*syntax.AssignStmt); ok {
-			guardAssign(a)
+		switch n := n.(type) {
+		case *syntax.AssignStmt:
+			guardAssign(n)
+		case *syntax.CallExpr:
+			for _, arg := range n.Args {
+				if star, ok := arg.(*syntax.UnaryExpr); ok && star.Op == syntax.STAR {
+					star.X = callOf("#", star.OpPos, star.X)
+				}
+			}
 		}
 		return true
 	})
@@ -250,7 +289,7 @@ func guarded(e syntax.Expr) syntax.Expr {
 		}
 	case *syntax.DotExpr:
 		switch name := e.Name.Name; name {
-		case "join", "replace", "format":
+		case "join", "replace", "format", "extend":
 			return callOf(".", e.Dot, e.X, &syntax.Literal{Token: syntax.STRING, TokenPos: e.NamePos, Raw: `"` + name + `"`, Value: name})
 		}
 	}
@@ -268,6 +307,10 @@ func callOf(name string, pos syntax.Position, args ...syntax.Expr) *syntax.CallE
 
 // guardAssign makes x *= y what x = x * y is. Where x must be evaluated but once (f()[g()] *= y), it is left alone.
 func guardAssign(a *syntax.AssignStmt) {
+	if _, call := a.RHS.(*syntax.CallExpr); call && a.Op == syntax.PLUS_EQ {
+		a.RHS = callOf("#", a.OpPos, a.RHS) // list += range(n)
+		return
+	}
 	name, ok := operator(a.Op)
 	if !ok {
 		return

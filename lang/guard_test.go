@@ -19,6 +19,9 @@ func TestGuardsAreTransparent(t *testing.T) {
 		"'{} {a} {{}}'.format(1, a = 2)", "'{}'.format()", "[1].join", "1 .replace", "{}.format", "'x'.joint", "str([1, 'a']), repr('a'), str({1: (2,)}), str(None)",
 		"list(range(3)), tuple('ab'.elems()), sorted([3, 1, 2], reverse = True), reversed([1, 2]), dict([(1, 2)], a = 3), enumerate(['a']), zip([1], [2]), bytes('ab')",
 		"list(1)", "sorted([1, 'a'])", "dict(1)", "str()", "list(1, 2)", "[x * x for x in [1, 2] if x * 2 > 2], {a * 2: a % 2 for a in [1]}",
+		"max([1, 3, 2]), min(4, 2), max(['a', 'b'], key = len), any([0, 1]), all([]), max(), (lambda *a: a)(*[1, 2]), [1].extend, max(*[3, 4])",
+		"max([1, 3, 2]), min(4, 2), max(['a', 'b'], key = len), any([0, 1]), all([]), (lambda *a: a)(*[1, 2]), max(*[3, 4]), [[1].extend([2])]",
+		"(lambda *a: a)(*3)", "[].extend(3)",
 		"(lambda x, y = 2 * 3: x * y)(2), [1, 2, 3][1 * 1], [1, 2, 3, 4][0 * 1:2 * 1], -(2 * 3), 1 if 2 * 0 else 3 * 3, (lambda *a, **k: len(a) * 2)(1, 2)",
 	} {
 		f, err := h.opts.Parse("x", src, 0)
@@ -54,6 +57,12 @@ func TestMemoryBudget(t *testing.T) {
 		{"','.join(['x' * 1000] * 1000000)", "955 MiB more"},
 		{"('a' * 1000000).replace('a', 'b' * 1000000)", "953674 MiB more"},
 		{"'{0}{0}{0}{0}'.format('x' * 100000000)", "MiB more"},
+		{"[].extend(range(1 << 30))", "extend: 16384 MiB more"},
+		{"x = []\nx += range(1 << 30)", "16384 MiB more"},
+		{"print(*range(1 << 30))", "16384 MiB more"},
+		{"max(range(1 << 40))", "max: 1099511627776 elements in one step"},
+		{"any(range(1 << 40))", "any: 1099511627776 elements"},
+		{"re('a').sub('b' * 1000000, 'a' * 1000000)", "1000000 replacements by 1000000 bytes"},
 		{"x = 3\nwhile True: x = x * x", "bits is too large"},
 		{"x = ['a']\nfor i in range(12): x = [x] * 10\nstr(x)", "str: a value has more than 64 MiB as text"},
 		{"x = ['a']\nfor i in range(12): x = [x] * 10\n'%s' % (x,)", "as text"},

@@ -109,6 +109,12 @@ func (r *Regexp) sub(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "repl", &repl, "text", &s); err != nil {
 		return nil, err
 	}
+	const most = 1 << 28 // bytes; what is longer is no text that anybody wants
+	if len(repl)*(len(s)+1) > most {
+		if n := len(r.re.FindAllStringIndex(s, -1)); len(repl)*n > most {
+			return nil, &Error{Msg: fmt.Sprintf("%s: %d replacements by %d bytes are too much", b.Name(), n, len(repl)), Exit: ExitLimit}
+		}
+	}
 	return starlark.String(r.re.ReplaceAllString(s, repl)), nil
 }
 
