@@ -50,7 +50,7 @@ type regWords struct {
 
 // room is where a struct pt_regs goes that begins below bytes below a CPU's stack pointer; nil: see x86.CPU.Below.
 func room(c *kernel.VCPU, below uint64) *regWords {
-	if c.CPU.Reg(x86.RSP)&7 != 0 {
+	if sp := c.CPU.Reg(x86.RSP); sp&7 != 0 || sp&4095 == 0 { // above must be in the page too
 		return nil
 	}
 	return (*regWords)(c.CPU.Below(8 + regsSize + below))
