@@ -6,10 +6,12 @@
 #include "kernel.h"
 #include "init.h"
 #include "errno.h"
+#include "entry.h"
 
 const int sysctl_vals[] = { 0, 1, 2, 3, 4, 100, 200, 1000, INT_MAX };
 int kptr_restrict;
 extern int panic_on_oops, console_printk[4];
+extern unsigned long tainted_mask;
 static int cap_last_cap = 40, randomize_va_space;	/* programs stand where they are linked */
 
 /* A string, up to its newline. */
@@ -123,12 +125,28 @@ int proc_doulongvec_minmax(struct ctl_table *table, int write, char *buffer, siz
 	return 0;
 }
 
+/* A write adds what it names; nothing takes a taint away. */
+static int proc_taint(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos)
+{
+	unsigned long mask = tainted_mask;
+	struct ctl_table t = *table;
+	int err;
+
+	t.data = &mask;
+	err = proc_doulongvec_minmax(&t, write, buffer, lenp, ppos);
+	for (int bit = 0; !err && write && bit < 64; bit++)
+		if (mask >> bit & 1)
+			add_taint(bit);
+	return err;
+}
+
 static struct ctl_table kern_table[] = {
 	{ "cap_last_cap", &cap_last_cap, sizeof(int), 0444, proc_dointvec, NULL, NULL },
 	{ "kptr_restrict", &kptr_restrict, sizeof(int), 0644, proc_dointvec_minmax, SYSCTL_ZERO, SYSCTL_TWO },
 	{ "panic_on_oops", &panic_on_oops, sizeof(int), 0644, proc_dointvec, NULL, NULL },
 	{ "printk", console_printk, 4 * sizeof(int), 0644, proc_dointvec, NULL, NULL },
 	{ "randomize_va_space", &randomize_va_space, sizeof(int), 0444, proc_dointvec, NULL, NULL },
+	{ "tainted", NULL, sizeof(long), 0644, proc_taint, NULL, NULL },
 	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 
