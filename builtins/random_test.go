@@ -33,6 +33,14 @@ var bodies = []string{
 	"agg.clear_all()", "kernel.stop()", "c.mem(0, 9)", "kernel.task(c.pid).comm", "tracer.off()", "fs.read('/etc/hostname')",
 }
 
+// hungry expressions want more memory or time than there is.
+var hungry = []string{
+	"[0] * (1 << 40)", "'x' * (1 << 40)", "list(range(1 << 40))", "'%s' % ([[[0] * 1000] * 1000] * 1000,)", "str([[['a'] * 1000] * 1000] * 1000)", "max(range(1 << 50))",
+	"[].extend(range(1 << 40))", "json.encode([[0] * 1000] * 100000)", "sorted(range(1 << 40))", "print(*range(1 << 40))", "table([[0] * 1000] * 1000000)", "sprintf('%v', [[0] * 1000] * 1000000)",
+	"','.join(['x' * 1000000] * 1000000)", "('a' * 1000000).replace('a', 'b' * 1000000)", "re('a').sub('b' * 1000000, 'a' * 1000000)", "fs.read('/dev/zero')", "plot.bars([1] * 1000)",
+	"kernel.read(0xffff888000000000, 1 << 40)", "export.folded([])", "event.get('sched:sched_switch').hist(['next_pid'], size = 1 << 40)", "on('watch:jiffies', lambda c: c.stop())",
+}
+
 func (s *scripter) pick(list []string) string { return list[s.rng.IntN(len(list))] }
 
 // value is an odd value, or something that the script has made.
@@ -45,7 +53,9 @@ func (s *scripter) value() string {
 
 func (s *scripter) statement(b *strings.Builder) {
 	call := ""
-	switch s.rng.IntN(6) {
+	switch s.rng.IntN(7) {
+	case 6:
+		call = s.pick(hungry)
 	case 0, 1:
 		call = fmt.Sprintf("on(%q, lambda c: %s, limit = %d, on_error = %q)", s.pick(specs), s.pick(bodies), 1+s.rng.IntN(9), s.pick([]string{"stop", "count", "detach"}))
 	case 2:
@@ -86,7 +96,7 @@ func (s *scripter) script() string {
 // runRandom runs the script of a seed; it returns what went wrong with us, not with the script.
 func runRandom(t *testing.T, snaps *kernel.Snapshots, seed uint64) {
 	e := New(Config{Boot: bootForTest(snaps), Defaults: kernel.Config{CPUs: 2}, Stdout: io.Discard})
-	h := lang.New(lang.Config{Tables: e.Tables(), MaxSteps: 300_000, Stdout: io.Discard})
+	h := lang.New(lang.Config{Tables: e.Tables(), MaxSteps: 300_000, MaxMemory: 1 << 30, Stdout: io.Discard})
 	e.Attach(h)
 	s := &scripter{rng: rand.New(rand.NewPCG(seed, 7)), rows: h.Rows()}
 	src := s.script()
