@@ -37,10 +37,11 @@ static __always_inline long atomic_long_fetch_add(long i, atomic_long_t *v) { as
 
 #define cmpxchg(p, o, n) ({ typeof(*(p)) __r, __n = (n); \
 	asm volatile("lock cmpxchg %2,%1" : "=a"(__r), "+m"(*(p)) : "r"(__n), "0"((typeof(*(p)))(o)) : "memory", "cc"); __r; })
-#define try_cmpxchg(p, op, n) ({ typeof(*(p)) __o = *(op), __q = cmpxchg(p, __o, n); \
-	bool __ok = __q == __o; \
+#define try_cmpxchg(p, op, n) ({ typeof(*(p)) __o = *(op), __n = (n); \
+	bool __ok; \
+	asm volatile("lock cmpxchg %3,%2" : "=@ccz"(__ok), "+a"(__o), "+m"(*(p)) : "r"(__n) : "memory"); \
 	if (!__ok) \
-		*(op) = __q; \
+		*(op) = __o; \
 	__ok; })
 #define xchg(p, v) ({ typeof(*(p)) __x = (v); asm volatile("xchg %0,%1" : "+r"(__x), "+m"(*(p)) :: "memory"); __x; })
 static __always_inline int atomic_cmpxchg(atomic_t *v, int o, int n) { return cmpxchg(&v->counter, o, n); }

@@ -21,6 +21,14 @@ DECLARE_PER_CPU(int, __preempt_count);
 #define INIT_PREEMPT_COUNT	PREEMPT_OFFSET
 #define FORK_PREEMPT_COUNT	(2 * PREEMPT_OFFSET + PREEMPT_ENABLED)
 #define preempt_count()		(this_cpu_read(__preempt_count) & ~PREEMPT_NEED_RESCHED)
+/* Nothing forbids it, and somebody wants it: one compare, as the wish is a bit that is inverted. */
+static __always_inline bool should_resched(void)
+{
+	bool zero;
+
+	asm volatile("cmpl $0,%%gs:%1" : "=@ccz"(zero) : "m"(__preempt_count));
+	return unlikely(zero);
+}
 #define hardirq_count()		(preempt_count() & HARDIRQ_MASK)
 #define softirq_count()		(preempt_count() & SOFTIRQ_MASK)
 #define irq_count()		(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_MASK))

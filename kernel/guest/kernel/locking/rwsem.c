@@ -127,7 +127,9 @@ void up_read(struct rw_semaphore *sem)
 
 static __always_inline bool rwsem_write_trylock(struct rw_semaphore *sem)
 {
-	return cmpxchg(&sem->count.counter, 0L, RWSEM_WRITER_LOCKED) == 0;
+	long free = 0;
+
+	return try_cmpxchg(&sem->count.counter, &free, RWSEM_WRITER_LOCKED);
 }
 
 void __sched down_write(struct rw_semaphore *sem)

@@ -95,9 +95,9 @@ void __lockfunc queued_spin_lock_slowpath(struct qspinlock *lock, u32 val)
 
 static __always_inline void queued_spin_lock(struct qspinlock *lock)
 {
-	u32 val = cmpxchg(&lock->val, 0u, _Q_LOCKED_VAL);
+	u32 val = 0;
 
-	if (unlikely(val))
+	if (unlikely(!try_cmpxchg(&lock->val, &val, _Q_LOCKED_VAL)))
 		queued_spin_lock_slowpath(lock, val);
 }
 

@@ -479,7 +479,7 @@ static void __sched notrace preempt_schedule_common(void)
 /* The voluntary mode's one place to be preempted inside the kernel. */
 int __sched __cond_resched(void)
 {
-	if (unlikely(this_cpu_read(__preempt_count) == 0)) {
+	if (should_resched()) {
 		preempt_schedule_common();
 		return 1;
 	}
