@@ -52,6 +52,13 @@ func (g *Guest) armed() string {
 	for _, name := range nonEmptyLines(g.text("set_event")) {
 		fmt.Fprintf(&b, "event:%s\n", name)
 	}
+	for _, ev := range g.T.TraceEvents() {
+		for _, t := range nonEmptyLines(g.text("events/" + ev.System + "/" + ev.Name + "/trigger")) {
+			if !strings.HasPrefix(t, "#") {
+				fmt.Fprintf(&b, "trigger:%s:%s %s\n", ev.System, ev.Name, t)
+			}
+		}
+	}
 	if k, ok := kprobe.Of(g.M); ok {
 		for _, e := range k.Events() {
 			fmt.Fprintf(&b, "kprobe_event:%s\n", e.Text())
