@@ -151,7 +151,7 @@ func (k *cache) add(co *code, env Env) *block {
 }
 
 func (b *block) init(co *code) {
-	*b = block{t: unlinkedT, f: unlinkedF, host: noHost, u0: &co.fast[0], tva: co.tva, fva: co.fva, start: co.va, code: co, pfn: co.pfn}
+	*b = block{t: unlinkedT, f: unlinkedF, host: noHost, u0: &co.fast[0], p0: &co.precise[0], tva: co.tva, fva: co.fva, start: co.va, code: co, pfn: co.pfn}
 	if !co.shadow {
 		b.n, b.cost = int64(co.count), int64(co.count)
 	}

@@ -246,10 +246,10 @@ func (c *CPU) chain(b *block) int {
 
 // runHost is exec in host code, from the start of b, which has some.
 func (c *CPU) runHost(b *block) int {
-	from, host := b, b.host
+	from, host, hosts := b, b.host, c.cache.hosts
 	for {
 		why, resume, at, to := hostCall(c, host, from, b)
-		k, h := int(why), at.hosted
+		k := int(why)
 		switch why {
 		case whyEnter:
 			if b = c.slowEnter(at, to); b != nil {
@@ -268,19 +268,19 @@ func (c *CPU) runHost(b *block) int {
 			c.cur, c.ku, c.rip = at, 0, at.start
 			return xBudget
 		case whyProbe:
-			k = h.uopAt(resume)
+			k = at.hosted.uopAt(resume)
 		case whyLast:
 			k = len(at.code.fast) - 1
 		}
-		u := &at.code.fast[k&(whyResume-1)]
+		u := uopAt(at.u0, k&(whyResume-1))
 		c.b, c.idx = at, u.idx
 		switch r := slowOps[u.op](c, u); {
 		case r == stNext && c.smc:
 			return c.afterStore(at, u)
-		case r == stNext && k&whyResume != 0 && at.hosted == h:
+		case r == stNext && k&whyResume != 0 && c.cache.hosts == hosts:
 			from, b, host = at, at, resume
 		case r == stNext:
-			return c.exec(at, &at.code.fast[k&(whyResume-1)+1])
+			return c.exec(at, uopAt(u, 1))
 		case r == stJump:
 			target := c.rip
 			if e := &c.jc[(target^target>>12)&jcMask]; e.tag == target^c.jkey {

@@ -84,7 +84,7 @@ func (c *CPU) blocks() int {
 		c.cur = nil
 		return c.chain(b)
 	}
-	u := &b.code.precise[k]
+	u := uopAt(b.p0, k)
 	rest := int64(0)
 	if b.cost != 0 {
 		rest = b.cost - int64(u.idx)
@@ -104,12 +104,11 @@ func (c *CPU) blocks() int {
 
 // partial runs the instructions of b from its precise uop k on that the budget still allows: fewer than are left in b.
 func (c *CPU) partial(b *block, k int) int {
-	us := b.code.precise
-	stop := us[k].idx + uint8(c.budget)
-	c.budget -= b.cost - int64(us[k].idx)
+	u := uopAt(b.p0, k) // not by way of b.code: slices end in blocks that are cold
+	stop := u.idx + uint8(c.budget)
+	c.budget -= b.cost - int64(u.idx)
 	c.cur, c.b = nil, b
-	for us[k].idx < stop {
-		u := &us[k]
+	for ; u.idx < stop; u = uopAt(u, 1) {
 		r := c.slow(u)
 		if r == stNext && !c.smc {
 			k++
@@ -123,7 +122,7 @@ func (c *CPU) partial(b *block, k int) int {
 
 // park stops before precise uop k of b.
 func (c *CPU) park(b *block, k int) {
-	u := &b.code.precise[k]
+	u := uopAt(b.p0, k)
 	if b.cost != 0 {
 		c.budget += b.cost - int64(u.idx)
 	}

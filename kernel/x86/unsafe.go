@@ -2,7 +2,7 @@ package x86
 
 import "unsafe"
 
-// Besides the generated code this file alone is unsafe. Uops name registers by byte offset from the CPU, whose first
+// Besides the generated code and host code (jit*.go) this file alone is unsafe. Uops name registers by byte offset from the CPU, whose first
 // field is the register file, so that one access serves every width and AH; and they are walked by pointer, which saves
 // the bounds check per uop.
 
@@ -16,6 +16,9 @@ func uopIndex(us []uop, u *uop) int {
 	}
 	return -1
 }
+
+// uopAt returns uop k of the list that begins with u.
+func uopAt(u *uop, k int) *uop { return (*uop)(unsafe.Add(unsafe.Pointer(u), uintptr(k)*uopSize)) }
 
 // slotBytes is the register file from byte offset off on.
 func (c *CPU) slotBytes(off uint8) []byte {

@@ -87,7 +87,8 @@ type block struct {
 	dead     bool   // the text was written or the mapping changed: find another
 	heat     uint8  // entries without host code
 	hosted   *hostCode
-	_        [2]uint64
+	p0       *uop // of the precise ones
+	_        [1]uint64
 }
 
 // The sentinels have no state: which one a block holds says which side to link.
