@@ -40,7 +40,7 @@ func examples() map[string]string {
 		"kernel.symbols":           "[s.name for s in kernel.symbols(\"vfs_re*\", kind = \"tT\")]",
 		"kernel.sym":               "kernel.sym(\"vfs_read\").name\nkernel.sym(kernel.addr(\"vfs_read+5\")).name\nkernel.sym(\"vfs_raed\") # fails",
 		"kernel.addr":              "kernel.addr(\"vfs_read+0x5\") - kernel.addr(\"vfs_read\")",
-		"kernel.func":              "kernel.func(\"vfs_read\")\n[a.name for a in kernel.func(\"vfs_read\").args]",
+		"kernel.func":              "kernel.func(\"vfs_read\")\n[a.name for a in kernel.func(\"vfs_read\").args]\ntracer.filter(\"vfs_read\")\ntracer.set(\"function\")\nkernel.func(\"vfs_read\").patched",
 		"kernel.type":              "kernel.type(\"list_head\")",
 		"kernel.var":               "kernel.var(\"jiffies\")\nkernel.var(\"init_task\").comm",
 		"kernel.read":              "kernel.read(\"vfs_read\", 5)\nh = on(\"kprobe:do_sys_openat2\", lambda c: print(kernel.read(c.arg(1), 4, task = c.task)))\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code",

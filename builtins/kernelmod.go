@@ -37,7 +37,7 @@ func baseMethods() []method {
 		{name: "addr", sig: "(x) -> int", fn: kernelAddr,
 			doc: "Resolves \"sym\", \"sym+0x10\", \"mod:sym\", a Sym or an int to an address."},
 		{name: "func", sig: "(x) -> Func", fn: kernelFunc,
-			doc: "Finds a function's prototype: .proto, .args, .ret, .file, .line, .sym and .inlines, the places where it was inlined."},
+			doc: "Finds a function's prototype: .proto, .args, .ret, .file, .line, .sym, .inlines, the places where it was inlined;\n.sites, its call of __fentry__, and who has .patched it."},
 		{name: "type", sig: "(name) -> Type", fn: kernelType,
 			doc: "Finds a C type of the image; printing it shows the layout as pahole does."},
 		{name: "var", sig: "(name, cpu = None) -> object", fn: kernelVar,

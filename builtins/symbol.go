@@ -149,8 +149,15 @@ func (g *Guest) funcRecord(f *kernel.Func, sym starlark.Value) starlark.Value {
 			{"caller", str(s.Caller)}, {"addr", unum(s.Addr)}, {"file", str(s.File)}, {"line", num(s.Line)},
 		}}
 	})
+	sites, patched := starlark.Value(starlark.NewList(nil)), starlark.Value(starlark.None)
+	if at, ok := g.T.Sites().At(f.Addr); ok && sym != starlark.None {
+		sites = starlark.NewList([]starlark.Value{unum(at.IP)})
+		if p, ok := g.lastPoke(at.IP); ok {
+			patched = str(p.By)
+		}
+	}
 	return &record{typ: "Func", text: f.String(), fields: []field{
 		{"name", str(f.Name)}, {"proto", str(f.String())}, {"args", args}, {"ret", str(strings.TrimSpace(f.Ret.String()))},
-		{"file", str(f.File)}, {"line", num(f.Line)}, {"sym", sym}, {"inlines", inlines},
+		{"file", str(f.File)}, {"line", num(f.Line)}, {"sym", sym}, {"inlines", inlines}, {"sites", sites}, {"patched", patched},
 	}}
 }
