@@ -450,6 +450,11 @@ unsigned long do_mmap(struct file *file, unsigned long addr, unsigned long len, 
 	}
 	if (file && !(file->f_mode & FMODE_READ))
 		return -EACCES;
+	if (file && path_noexec(&file->f_path)) {
+		if (vm_flags & VM_EXEC)
+			return -EPERM;
+		vm_flags &= ~VM_MAYEXEC;
+	}
 	if (file && !file->f_op->mmap)
 		return -ENODEV;
 	return mmap_region(file, addr, len, vm_flags, file ? pgoff : addr >> PAGE_SHIFT);
