@@ -1,12 +1,17 @@
 package kernel
 
-import "kscope/kernel/x86"
+import (
+	"encoding/binary"
+
+	"kscope/kernel/mem"
+	"kscope/kernel/x86"
+)
 
 // Caller is the return address of the function that has called the running gate: what a walk of two frames would find, for a
 // tenth of its time. False: that function's frame has no fixed size here, and only a walk finds it.
 func (v *VCPU) Caller() (pc uint64, ok bool) {
 	u, sp := v.m.Unwinder(), v.CPU.Reg(x86.RSP)
-	ret, err := v.CPU.U64(sp)
+	ret, err := v.word(sp)
 	if err != nil {
 		return 0, false
 	}
@@ -22,7 +27,7 @@ func (v *VCPU) Caller() (pc uint64, ok bool) {
 		}
 	}
 	at := sp + 8 + last.off
-	if pc, err = v.CPU.U64(at); err != nil {
+	if pc, err = v.word(at); err != nil {
 		return 0, false
 	}
 	if u.RetAddr != nil {
@@ -33,3 +38,11 @@ func (v *VCPU) Caller() (pc uint64, ok bool) {
 
 // callerAt says, for a return address into the kernel's own text, where above the stack pointer that function's own is.
 type callerAt struct{ ret, off uint64 }
+
+// word reads a word of a stack: those of the kernel are in the direct map.
+func (v *VCPU) word(va uint64) (uint64, error) {
+	if pa := va - directMap; pa < v.m.phys.Size()-shadowSize && pa%mem.PageSize <= mem.PageSize-8 {
+		return binary.LittleEndian.Uint64(v.m.phys.Page(pa / mem.PageSize)[pa%mem.PageSize:]), nil
+	}
+	return v.CPU.U64(va)
+}

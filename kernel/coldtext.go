@@ -148,7 +148,7 @@ func (v *VCPU) LeaveCold() bool {
 		return false
 	}
 	s.piece = nil
-	if ret, err := v.CPU.U64(v.CPU.Reg(x86.RSP)); len(p.Ends) > 0 && (err != nil || !slices.Contains(p.Ends, ret)) {
+	if ret, err := v.word(v.CPU.Reg(x86.RSP)); len(p.Ends) > 0 && (err != nil || !slices.Contains(p.Ends, ret)) {
 		return false // an exception has led away from the piece that was entered
 	}
 	if s.kept {
