@@ -247,9 +247,9 @@ static int do_add_mount(struct mount *newmnt, const struct path *path)
 }
 
 /* From a device: the super block's reference becomes the mount's, and so does the file system's when the block is new. */
-static noinline struct vfsmount *vfs_get_tree(struct file_system_type *type, int flags, const char *name)
+static noinline struct vfsmount *vfs_get_tree(struct file_system_type *type, int flags, const char *name, const char *data)
 {
-	struct fs_context fc = { .fs_type = type, .source = name, .sb_flags = flags & (SB_RDONLY | SB_NOSUID | SB_NOEXEC | SB_NOATIME) };
+	struct fs_context fc = { .fs_type = type, .source = name, .data = data, .sb_flags = flags & (SB_RDONLY | SB_NOSUID | SB_NOEXEC | SB_NOATIME) };
 	struct super_block *sb;
 	struct vfsmount *mnt;
 	int err = type->get_tree(&fc);
@@ -265,7 +265,7 @@ static noinline struct vfsmount *vfs_get_tree(struct file_system_type *type, int
 	return mnt;
 }
 
-static int do_new_mount(const struct path *path, struct file_system_type *type, int flags, const char *name)
+static int do_new_mount(const struct path *path, struct file_system_type *type, int flags, const char *name, const char *data)
 {
 	struct vfsmount *mnt;
 	int err;
@@ -273,7 +273,7 @@ static int do_new_mount(const struct path *path, struct file_system_type *type, 
 	if (!type)
 		return -ENODEV;
 	if (type->get_tree)
-		mnt = vfs_get_tree(type, flags, name);
+		mnt = vfs_get_tree(type, flags, name, data);
 	else
 		mnt = vfs_kern_mount(type, flags, name, NULL);
 	if (IS_ERR(mnt)) {
@@ -286,11 +286,66 @@ static int do_new_mount(const struct path *path, struct file_system_type *type, 
 	return err;
 }
 
+/* namespace_sem held: nobody has a file open for writing, or writes, by any of its mounts. */
+static int sb_prepare_remount_readonly(struct super_block *sb)
+{
+	struct mount *r;
+
+	list_for_each_entry(r, &mount_list, mnt_list)
+		if (r->mnt.mnt_sb == sb && atomic_read(&r->mnt_writers))
+			return -EBUSY;
+	return 0;
+}
+
+static noinline int reconfigure_super(struct super_block *sb, unsigned int sb_flags)
+{
+	unsigned long old = sb->s_flags;
+	int err = 0;
+
+	if ((sb_flags ^ old) & SB_RDONLY) {
+		if (sb_flags & SB_RDONLY) {
+			sb->s_flags |= SB_RDONLY;	/* no new writers */
+			err = sb_prepare_remount_readonly(sb);
+			if (err)
+				goto out;
+			sync_filesystem(sb);
+		}
+	}
+	if (sb->s_op->remount_fs)
+		err = sb->s_op->remount_fs(sb, sb_flags);
+	if (!err)
+		sb->s_flags = (sb->s_flags & ~(unsigned long)SB_RDONLY) | (sb_flags & SB_RDONLY);
+out:
+	if (err)
+		sb->s_flags = old;
+	return err;
+}
+
+/* Other options than ro and rw stay as they are. */
+static noinline int do_remount(const struct path *path, int flags)
+{
+	struct super_block *sb = path->mnt->mnt_sb;
+	int err;
+
+	if (path->dentry != path->mnt->mnt_root)
+		return -EINVAL;
+	mutex_lock(&namespace_sem);
+	down_write(&sb->s_umount);
+	err = reconfigure_super(sb, flags & SB_RDONLY);
+	if (!err)
+		path->mnt->mnt_flags = (path->mnt->mnt_flags & ~MNT_READONLY) | (flags & SB_RDONLY ? MNT_READONLY : 0);
+	up_write(&sb->s_umount);
+	mutex_unlock(&namespace_sem);
+	return err;
+}
+
 int path_mount(const char *dev_name, const struct path *path, const char *type_page, int flags, void *data_page)
 {
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	return do_new_mount(path, get_fs_type(type_page), flags, dev_name ? dev_name : "none");
+	if (flags & MS_REMOUNT)
+		return do_remount(path, flags);
+	return do_new_mount(path, get_fs_type(type_page), flags, dev_name ? dev_name : "none", data_page);
 }
 
 /* For kernel start-up: mount a file system of @type on @dirname. */
@@ -301,7 +356,7 @@ int __init do_mount_at(const char *devname, const char *dirname, struct file_sys
 
 	if (err)
 		return err;
-	err = do_new_mount(&path, type, flags, devname);
+	err = do_new_mount(&path, type, flags, devname, NULL);
 	path_put(&path);
 	return err;
 }
@@ -339,9 +394,13 @@ int show_vfsmnt(struct seq_file *m, void *v)
 		struct path path = { .mnt = &r->mnt, .dentry = r->mnt.mnt_root };
 		const char *name = d_path(&path, buf, PATH_MAX);
 
-		if (!IS_ERR(name))
-			seq_printf(m, "%s %s %s %s%s 0 0\n", r->mnt_devname, name, r->mnt.mnt_sb->s_type->name,
-				   r->mnt.mnt_flags & MNT_READONLY ? "ro" : "rw", mnt_has_parent(r) ? ",relatime" : "");
+		if (IS_ERR(name))
+			continue;
+		seq_printf(m, "%s %s %s %s%s", r->mnt_devname, name, r->mnt.mnt_sb->s_type->name,
+			   (r->mnt.mnt_flags & MNT_READONLY) || (r->mnt.mnt_sb->s_flags & SB_RDONLY) ? "ro" : "rw", mnt_has_parent(r) ? ",relatime" : "");
+		if (r->mnt.mnt_sb->s_op->show_options)
+			r->mnt.mnt_sb->s_op->show_options(m, r->mnt.mnt_root);
+		seq_puts(m, " 0 0\n");
 	}
 	mutex_unlock(&namespace_sem);
 	kmem_cache_free(names_cachep, buf);
@@ -351,10 +410,17 @@ int show_vfsmnt(struct seq_file *m, void *v)
 SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __user *, type, unsigned long, flags,
 		void __user *, data)
 {
-	char kernel_type[32], kernel_dev[64] = "none";
+	char kernel_type[32] = "", kernel_dev[64] = "none", options[160];
 	struct path path;
-	long ret = strncpy_from_user(kernel_type, type, sizeof(kernel_type));
+	long ret = 0;
 
+	if (data) {
+		ret = strncpy_from_user(options, data, sizeof(options));
+		if (ret == sizeof(options))
+			ret = -EINVAL;
+	}
+	if (ret >= 0)
+		ret = type ? strncpy_from_user(kernel_type, type, sizeof(kernel_type)) : 0;
 	if (ret < 0)
 		return ret;
 	if (ret == sizeof(kernel_type))
@@ -367,7 +433,7 @@ SYSCALL_DEFINE5(mount, char __user *, dev_name, char __user *, dir_name, char __
 	ret = user_path_at_empty(AT_FDCWD, dir_name, LOOKUP_FOLLOW, &path, NULL);
 	if (ret)
 		return ret;
-	ret = path_mount(kernel_dev, &path, kernel_type, flags, NULL);
+	ret = path_mount(kernel_dev, &path, kernel_type, flags, data ? options : NULL);
 	path_put(&path);
 	return ret;
 }

@@ -257,6 +257,7 @@ struct super_operations {
 	int (*write_inode)(struct inode *, struct writeback_control *);
 	void (*put_super)(struct super_block *);
 	int (*sync_fs)(struct super_block *, int wait);
+	int (*remount_fs)(struct super_block *, unsigned int sb_flags);	/* read-only or not; s_umount held */
 	int (*statfs)(struct dentry *, struct kstatfs *);
 	int (*show_options)(struct seq_file *, struct dentry *);
 };
@@ -270,6 +271,8 @@ struct kstatfs {
 struct fs_context {
 	struct file_system_type *fs_type;
 	const char *source;
+	const char *data;		/* options of the file system, or NULL */
+	unsigned long fs_private;	/* what it has made of them */
 	unsigned int sb_flags;
 	struct dentry *root;
 	bool new_sb;			/* no other mount has it */

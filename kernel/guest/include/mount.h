@@ -8,6 +8,7 @@
 
 struct path;
 
+#define MS_REMOUNT	32
 #define MNT_READONLY	0x40
 #define MNT_INTERNAL	0x4000
 

@@ -102,12 +102,15 @@ struct ext4_inode_info {
 	struct inode vfs_inode;
 };
 
+enum { EXT4_ERRORS_CONTINUE = 1, EXT4_ERRORS_RO, EXT4_ERRORS_PANIC };
+
 struct ext4_sb_info {
 	struct super_block *s_sb;
 	struct buffer_head *s_sbh, *s_gdb;
 	struct ext4_super_block *s_es;
 	/* checked at mount; the buffers may change since, by writes to the device */
 	u32 s_groups_count, s_blocks_count, s_blocks_per_group, s_inodes_count, s_inodes_per_group, s_first_ino;
+	unsigned int s_errors;			/* EXT4_ERRORS_*: what follows an error */
 	spinlock_t s_lock;			/* bitmaps and counts */
 	u64 s_freeclusters, s_dirtyclusters;	/* free blocks, and how many of them are promised */
 };

@@ -1,5 +1,6 @@
 /* Mount, unmount and the module (Linux's fs/ext4/super.c). */
 #include "ext4.h"
+#include <linux/seq_file.h>
 #define CREATE_TRACE_POINTS
 #include "ext4_trace.h"
 
@@ -16,12 +17,18 @@ noinline void __ext4_msg(struct super_block *sb, const char *prefix, const char 
 	printk("%sEXT4-fs (%s): %s\n", prefix, sb->s_id, text);
 }
 
-/* errors=continue: the file system goes on; its state on disk says that it needs a check. */
+/* Its state on disk says that it needs a check; the file system goes on, or is read-only from now on, or that was all. */
 static noinline void ext4_handle_error(struct super_block *sb)
 {
 	EXT4_SB(sb)->s_es->s_state |= 2;	/* EXT4_ERROR_FS */
 	if (!(sb->s_flags & SB_RDONLY))
 		mark_buffer_dirty(EXT4_SB(sb)->s_sbh);
+	if (EXT4_SB(sb)->s_errors == EXT4_ERRORS_PANIC)
+		panic("EXT4-fs (device %s): panic forced after error\n", sb->s_id);
+	if (EXT4_SB(sb)->s_errors == EXT4_ERRORS_RO && !(sb->s_flags & SB_RDONLY)) {
+		ext4_msg(sb, KERN_CRIT, "Remounting filesystem read-only");
+		sb->s_flags |= SB_RDONLY;
+	}
 }
 
 noinline void __ext4_error(struct super_block *sb, const char *func, unsigned int line, const char *fmt, ...)
@@ -153,7 +160,22 @@ static noinline int ext4_statfs(struct dentry *dentry, struct kstatfs *buf)
 	return 0;
 }
 
+/* What is not as the super block has it. */
+static int ext4_show_options(struct seq_file *seq, struct dentry *root)
+{
+	static const char *const names[] = { [EXT4_ERRORS_CONTINUE] = "continue", [EXT4_ERRORS_RO] = "remount-ro", [EXT4_ERRORS_PANIC] = "panic" };
+	struct ext4_sb_info *sbi = EXT4_SB(root->d_sb);
+
+	if (sbi->s_errors != (sbi->s_es->s_errors ?: EXT4_ERRORS_CONTINUE))
+		seq_printf(seq, ",errors=%s", names[sbi->s_errors]);
+	return 0;
+}
+
+static noinline int ext4_remount(struct super_block *sb, unsigned int sb_flags);
+
 static const struct super_operations ext4_sops = {
+	.show_options = ext4_show_options,
+	.remount_fs = ext4_remount,
 	.alloc_inode = ext4_alloc_inode,
 	.free_inode = ext4_free_in_core_inode,
 	.write_inode = ext4_write_inode,
@@ -346,6 +368,78 @@ static noinline void ext4_setup_super(struct super_block *sb, struct ext4_super_
 	ext4_commit_super(sb);
 }
 
+static noinline int ext4_remount(struct super_block *sb, unsigned int sb_flags)
+{
+	struct ext4_sb_info *sbi = EXT4_SB(sb);
+
+	if (sb_flags & SB_RDONLY) {
+		if (!(sbi->s_es->s_state & 1)) {
+			sbi->s_es->s_state |= 1;	/* it was written to, and is whole */
+			ext4_commit_super(sb);
+		}
+	} else if (sb->s_flags & SB_RDONLY) {
+		if (sbi->s_es->s_feature_ro_compat & ~EXT4_FEATURE_RO_COMPAT_SUPP) {
+			ext4_msg(sb, KERN_ERR, "couldn't mount RDWR because of unsupported optional features (%x)",
+				 sbi->s_es->s_feature_ro_compat & ~EXT4_FEATURE_RO_COMPAT_SUPP);
+			return -EROFS;
+		}
+		sb->s_flags &= ~(unsigned long)SB_RDONLY;
+		ext4_setup_super(sb, sbi->s_es);
+	}
+	ext4_msg(sb, KERN_INFO, "re-mounted. Quota mode: none.");
+	return 0;
+}
+
+/* The options: of one the length of @name, its value; NULL: it is another. */
+static const char *ext4_option(const char *opt, size_t len, const char *name)
+{
+	size_t n = strlen(name);
+
+	return len >= n && !memcmp(opt, name, n) && (len == n || name[n - 1] == '=') ? opt + n : NULL;
+}
+
+static bool value_is(const char *value, const char *end, const char *want)
+{
+	return end - value == (long)strlen(want) && !memcmp(value, want, end - value);
+}
+
+/* What there is of Linux's options: that of errors; those of a journal are refused as for a disk without one. */
+static noinline int ext4_parse_param(struct fs_context *fc, const char *opt, size_t len)
+{
+	const char *value, *end = opt + len;
+
+	if ((value = ext4_option(opt, len, "errors="))) {
+		fc->fs_private = value_is(value, end, "continue") ? EXT4_ERRORS_CONTINUE : value_is(value, end, "remount-ro") ? EXT4_ERRORS_RO :
+				 value_is(value, end, "panic") ? EXT4_ERRORS_PANIC : 0;
+		if (fc->fs_private)
+			return 0;
+		pr_err("ext4: Bad value for 'errors'\n");
+		return -EINVAL;
+	}
+	if (ext4_option(opt, len, "norecovery") || ext4_option(opt, len, "noload") || !len)
+		return 0;		/* there is nothing to be recovered */
+	if (ext4_option(opt, len, "data=")) {
+		pr_err("EXT4-fs (%s): can't mount with data=, fs mounted w/o journal\n", strrchr(fc->source, '/') ? strrchr(fc->source, '/') + 1 : fc->source);
+		return -EINVAL;
+	}
+	pr_err("ext4: Unknown parameter '%.*s'\n", (int)(memchr(opt, '=', len) ? (const char *)memchr(opt, '=', len) - opt : (long)len), opt);
+	return -EINVAL;
+}
+
+static int ext4_parse_options(struct fs_context *fc)
+{
+	const char *opt = fc->data;
+	int err = 0;
+
+	while (opt && *opt && !err) {
+		size_t len = strchr(opt, ',') ? strchr(opt, ',') - opt : (long)strlen(opt);
+
+		err = ext4_parse_param(fc, opt, len);
+		opt += len + (opt[len] == ',');
+	}
+	return err;
+}
+
 static noinline int __ext4_fill_super(struct fs_context *fc, struct super_block *sb)
 {
 	struct ext4_sb_info *sbi = EXT4_SB(sb);
@@ -354,6 +448,8 @@ static noinline int __ext4_fill_super(struct fs_context *fc, struct super_block 
 
 	if (err)
 		return err;
+	sbi->s_errors = fc->fs_private ?: sbi->s_es->s_errors == EXT4_ERRORS_RO || sbi->s_es->s_errors == EXT4_ERRORS_PANIC ?
+			sbi->s_es->s_errors : EXT4_ERRORS_CONTINUE;
 	sb->s_op = &ext4_sops;
 	root = ext4_iget(sb, EXT4_ROOT_INO, 0);
 	if (IS_ERR(root)) {
@@ -397,7 +493,9 @@ static noinline int ext4_fill_super(struct super_block *sb, struct fs_context *f
 
 static noinline int ext4_get_tree(struct fs_context *fc)
 {
-	return get_tree_bdev(fc, ext4_fill_super);
+	int err = ext4_parse_options(fc);
+
+	return err ?: get_tree_bdev(fc, ext4_fill_super);
 }
 
 static struct file_system_type ext4_fs_type = {
