@@ -339,14 +339,14 @@ func (sh *Shell) transform(p *syntax.ParamExp, v *value) {
 }
 
 func (sh *Shell) changeCase(op syntax.ParExpOperator, pat, s string) string {
-	fn := strings.ToUpper
+	fn := upper
 	if op == syntax.LowerFirst || op == syntax.LowerAll {
-		fn = strings.ToLower
+		fn = lower
 	}
 	all := op == syntax.UpperAll || op == syntax.LowerAll
 	var b strings.Builder
-	for i, r := range s {
-		c := string(r)
+	for i := range len(s) {
+		c := s[i : i+1]
 		if (i == 0 || all) && (pat == "" || sh.match(pat, c)) {
 			c = fn(c)
 		}
@@ -369,9 +369,9 @@ func (sh *Shell) atOperator(p *syntax.ParamExp, v *value) {
 	case "E":
 		v.each(ansiC)
 	case "U":
-		v.each(strings.ToUpper)
+		v.each(upper)
 	case "L":
-		v.each(strings.ToLower)
+		v.each(lower)
 	case "u":
 		v.each(func(s string) string { return sh.changeCase(syntax.UpperFirst, "", s) })
 	case "P":
@@ -413,7 +413,14 @@ func (sh *Shell) slice(p *syntax.ParamExp, v *value) {
 		r := v.one()
 		lo, hi, ok := bounds(off, n, hasLen, len(r))
 		if !ok {
-			if hasLen && n < 0 && off <= len(r) && off >= 0 {
+			if at := off; hasLen && n < 0 && v.set {
+				if at < 0 {
+					at += len(r)
+				}
+				if at < 0 || at > len(r) {
+					v.list = []string{""}
+					return
+				}
 				sh.discard("%s: substring expression < 0", sh.original(p.Slice.Length))
 			}
 			v.list = []string{""}
@@ -461,13 +468,63 @@ func bounds(off, n int, hasLen bool, size int) (lo, hi int, ok bool) {
 }
 
 // replace is ${x/pattern/text} with its forms //, /# and /%.
+// matched stands in a replacement for what the pattern has matched: an unquoted & (shopt patsub_replacement, on in bash 5.2).
+const matched = "\x00"
+
+func replacement(frags []frag) string {
+	var b strings.Builder
+	for _, f := range frags {
+		if f.brk {
+			b.WriteByte(' ')
+		}
+		if f.quoted {
+			b.WriteString(f.s)
+			continue
+		}
+		for i := 0; i < len(f.s); i++ {
+			switch {
+			case f.s[i] == '&':
+				b.WriteString(matched)
+				continue
+			case f.s[i] == '\\' && i+1 < len(f.s) && (f.s[i+1] == '&' || f.s[i+1] == '\\'):
+				i++
+			}
+			b.WriteByte(f.s[i])
+		}
+	}
+	return b.String()
+}
+
+func putMatch(with, text string) string { return strings.ReplaceAll(with, matched, text) }
+
+// upper and lower are those of the C locale.
+func upper(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'a' && c <= 'z' {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	return string(b)
+}
+
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c - 'A' + 'a'
+		}
+	}
+	return string(b)
+}
+
 func (sh *Shell) replace(p *syntax.ParamExp, v *value) {
 	pat, with := "", ""
 	if p.Repl.Orig != nil {
 		pat = sh.pattern(p.Repl.Orig)
 	}
 	if p.Repl.With != nil {
-		with = sh.text(p.Repl.With)
+		with = replacement(sh.frags(p.Repl.With))
 	}
 	front, back := false, false
 	if !p.Repl.All && strings.HasPrefix(pat, "#") {
@@ -479,12 +536,12 @@ func (sh *Shell) replace(p *syntax.ParamExp, v *value) {
 		switch {
 		case front:
 			if n := sh.prefixLen(pat, s, true); n > 0 || pat == "" {
-				return with + s[n:]
+				return putMatch(with, s[:n]) + s[n:]
 			}
 			return s
 		case back:
 			if n := sh.suffixAt(pat, s, true); n < len(s) || pat == "" {
-				return s[:n] + with
+				return s[:n] + putMatch(with, s[n:])
 			}
 			return s
 		case pat == "":
@@ -495,6 +552,9 @@ func (sh *Shell) replace(p *syntax.ParamExp, v *value) {
 }
 
 func (sh *Shell) substitute(pat, s, with string, all bool) string {
+	if s == "" && sh.match(pat, "") {
+		return putMatch(with, "")
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		n := sh.prefixLen(pat, s[i:], true)
@@ -503,7 +563,7 @@ func (sh *Shell) substitute(pat, s, with string, all bool) string {
 			i++
 			continue
 		}
-		b.WriteString(with)
+		b.WriteString(putMatch(with, s[i:i+n]))
 		if i += n; !all {
 			b.WriteString(s[i:])
 			return b.String()

@@ -177,9 +177,10 @@ func (f *formatter) convert(c byte, flags string, width, prec *int) {
 		}
 		f.out.WriteString(f.pad(arg, strings.ReplaceAll(flags, "0", ""), width))
 	case 'c':
-		if len(arg) > 1 {
-			arg = arg[:1]
+		if arg == "" {
+			arg = "\x00"
 		}
+		arg = arg[:1]
 		f.out.WriteString(f.pad(arg, flags, width))
 	case 'd', 'i', 'u', 'o', 'x', 'X':
 		v := int64(0)

@@ -334,7 +334,11 @@ func (sh *Shell) assign(a *syntax.Assign, flags string) {
 	}
 	v := sh.variable(name)
 	if a.Index != nil {
-		sh.setIndex(name, sh.subscript(v, a.Index), value, a.Append)
+		key := sh.subscript(v, a.Index)
+		if key == "" && v.dict != nil {
+			sh.discard("%s[%s]: bad array subscript", name, sh.original(a.Index))
+		}
+		sh.setIndex(name, key, value, a.Append)
 		return
 	}
 	if a.Append {

@@ -1,6 +1,7 @@
 package sh
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,7 +51,7 @@ func (v *variable) scalar() (string, bool) {
 func (v *variable) values() (out []string) {
 	switch {
 	case v.dict != nil:
-		for _, k := range slices.Sorted(maps.Keys(v.dict)) {
+		for _, k := range hashOrder(v.dict) {
 			out = append(out, v.dict[k])
 		}
 	case v.list != nil:
@@ -63,10 +64,29 @@ func (v *variable) values() (out []string) {
 	return out
 }
 
+// hashOrder is the keys of an array by name in the order that bash lists them in: by their place in its table of 1024 buckets, four
+// times as many whenever there are twice as many keys (hash_string and hash_rehash in hashlib.c).
+func hashOrder(dict map[string]string) []string {
+	buckets := uint32(1024)
+	for uint64(len(dict)) > 2*uint64(buckets) {
+		buckets *= 4
+	}
+	bucket := func(key string) uint32 {
+		h := uint32(2166136261)
+		for i := range len(key) {
+			h = h*16777619 ^ uint32(key[i])
+		}
+		return h & (buckets - 1)
+	}
+	return slices.SortedFunc(maps.Keys(dict), func(a, b string) int {
+		return cmp.Or(cmp.Compare(bucket(a), bucket(b)), strings.Compare(a, b))
+	})
+}
+
 func (v *variable) keys() (out []string) {
 	switch {
 	case v.dict != nil:
-		return slices.Sorted(maps.Keys(v.dict))
+		return hashOrder(v.dict)
 	case v.list != nil:
 		for _, k := range slices.Sorted(maps.Keys(v.list)) {
 			out = append(out, strconv.Itoa(k))
@@ -185,9 +205,9 @@ func (sh *Shell) convert(v *variable, text string) string {
 	case v.integer:
 		return strconv.FormatInt(sh.arithText(text), 10)
 	case v.upper:
-		return strings.ToUpper(text)
+		return upper(text)
 	case v.lower:
-		return strings.ToLower(text)
+		return lower(text)
 	}
 	return text
 }
@@ -321,7 +341,7 @@ func (v *variable) declare(name string) string {
 			if i > 0 && v.dict == nil {
 				out += " "
 			}
-			out += "[" + k + "]=" + doubleQuoted(values[i])
+			out += "[" + k + "]=" + declared(values[i])
 			if v.dict != nil {
 				out += " "
 			}
@@ -329,9 +349,17 @@ func (v *variable) declare(name string) string {
 		return out + ")"
 	}
 	if v.set {
-		out += "=" + doubleQuoted(v.value)
+		out += "=" + declared(v.value)
 	}
 	return out
+}
+
+// declared is a value as declare -p has it.
+func declared(s string) string {
+	if printable(s) != s {
+		return ansiQuoted(s)
+	}
+	return doubleQuoted(s)
 }
 
 func doubleQuoted(s string) string {
