@@ -70,7 +70,7 @@ func soakRun(t *testing.T, seed uint64, rounds int) (text string, problems []str
 	if tasks[last] > tasks[0] {
 		problems = append(problems, fmt.Sprintf("tasks after each run: %v", tasks))
 	}
-	if free[last]+256<<10 < slices.Max(free) {
+	if free[last]+384<<10 < slices.Max(free) { // the caches of slabs and pages of up to four CPUs
 		problems = append(problems, fmt.Sprintf("free memory after each run: %v", free))
 	}
 	return text, problems
@@ -83,7 +83,11 @@ func TestSoak(t *testing.T) {
 	for i := range uint64(*soakSeeds) {
 		seed := *soakFrom + i
 		runtime.GOMAXPROCS(1)
-		one, problems := soakRun(t, seed, 3)
+		rounds := 2
+		if i == 0 {
+			rounds = 8 // what leaks a little shows
+		}
+		one, problems := soakRun(t, seed, rounds)
 		runtime.GOMAXPROCS(2)
 		two, more := soakRun(t, seed, 1)
 		if !strings.HasPrefix(one, two) {
@@ -93,8 +97,8 @@ func TestSoak(t *testing.T) {
 			t.Errorf("seed %d: %s", seed, p)
 		}
 		for _, want := range []string{"bombed\n40\n", "sleeping 137\nstopped 137\nrunning 143\npipe 143\nhandler\nzombie 5\n30000\n10\n1\n1\n1\n0\n1\noops 0\n1\noops 0\n1\nunloaded 0\n2\nunloaded 0\ntimeout 137\nproc 0\n"} {
-			if n := strings.Count(one, want); n != 3 {
-				t.Errorf("seed %d: %d times %q in\n%s", seed, n, want, one)
+			if n := strings.Count(one, want); n != rounds {
+				t.Errorf("seed %d: %d times, not %d, %q in\n%s", seed, n, rounds, want, one)
 			}
 		}
 		if n := runtime.NumGoroutine(); goroutines == 0 {
