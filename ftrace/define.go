@@ -16,12 +16,14 @@ import (
 // firstDynamic is the first id of an event that is no part of the image, as on Debian's 6.1.
 const firstDynamic = 1392
 
-// NextEventID is a free id for a new event.
+// NextEventID is an id for a new event, that none has had before: the ring may have records of events that are gone.
 func (t *Tracer) NextEventID() uint16 {
-	id := uint16(firstDynamic)
-	for _, f := range t.root().events.All() {
+	r := t.root()
+	id := max(firstDynamic, r.lastID+1)
+	for _, f := range r.events.All() {
 		id = max(id, f.ID+1)
 	}
+	r.lastID = id
 	return id
 }
 

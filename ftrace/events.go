@@ -118,6 +118,9 @@ func (t *Tracer) RemoveEvent(ev *TraceEvent) error {
 	r.catalog = slices.DeleteFunc(slices.Clone(r.catalog), func(x *TraceEvent) bool { return x == ev })
 	last := !slices.ContainsFunc(r.catalog, func(x *TraceEvent) bool { return x.System == ev.System })
 	for _, x := range append([]*Tracer{r}, r.instances...) {
+		if u := x.uses[ev]; u != nil && u.wasOn {
+			x.stale = true
+		}
 		delete(x.uses, ev)
 		dir := "events/" + ev.System
 		if !last {
@@ -128,6 +131,18 @@ func (t *Tracer) RemoveEvent(ev *TraceEvent) error {
 		}
 	}
 	return nil
+}
+
+// ClearStale empties the rings that may have records of events that are gone: tracing_reset_all_online_cpus, which 6.1 calls when
+// dynamic events are removed through their own files.
+func (t *Tracer) ClearStale() {
+	r := t.root()
+	for _, x := range append([]*Tracer{r}, r.instances...) {
+		if x.stale {
+			x.stale = false
+			x.reset()
+		}
+	}
 }
 
 // TraceEvents lists the events in order of id.
@@ -150,7 +165,7 @@ func (t *Tracer) ForkEvent(old *TraceEvent) *TraceEvent { return t.root().eventF
 func (n *Tracer) forkEvents(t *Tracer) {
 	n.catalog, n.eventForks = nil, map[*TraceEvent]*TraceEvent{}
 	for _, ev := range t.catalog {
-		c := &TraceEvent{Format: ev.Format, files: ev.files, depth: ev.depth, point: ev.point, class: ev.class, made: ev.made, top: ev.top}
+		c := &TraceEvent{Format: ev.Format, files: ev.files, depth: ev.depth, point: ev.point, class: ev.class, made: ev.made, top: ev.top, held: ev.held}
 		n.catalog = append(n.catalog, c)
 		n.eventForks[ev] = c
 	}

@@ -101,6 +101,8 @@ type Tracer struct {
 	named      []*trigger      // histograms with names, of all tracers; the machine's tracer has it
 	cond       *condSnapshot   // of a histogram's action
 	synths     []*synthEvent   // the machine's, in order of making
+	lastID     uint16          // the largest number of a new event; the machine's tracer has it
+	stale      bool            // events have gone of which there may be records
 	dynSeq     uint64          // of the last dynamic event
 	eventPids  pidLists        // set_event_pid, set_event_notrace_pid
 	view       *filterView     // nil: no filter has been asked yet

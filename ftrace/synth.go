@@ -420,7 +420,13 @@ func (t *Tracer) deleteSynth(name string) error {
 }
 
 // DeleteSynth takes a synthetic event out, as "-:[synthetic/]NAME" of dynamic_events does; ENOENT: there is none.
-func (t *Tracer) DeleteSynth(name string) error { return t.root().deleteSynth(name) }
+func (t *Tracer) DeleteSynth(name string) error {
+	err := t.root().deleteSynth(name)
+	if err == nil {
+		t.ClearStale()
+	}
+	return err
+}
 
 // DeleteSynths is `> synthetic_events`: EBUSY when one is used.
 func (t *Tracer) DeleteSynths() error {
@@ -435,6 +441,7 @@ func (t *Tracer) DeleteSynths() error {
 			return err
 		}
 	}
+	r.ClearStale()
 	return nil
 }
 

@@ -59,11 +59,7 @@ func (p *points) dropModuleEvents(mod *kernel.Module) {
 		}
 		for _, e := range tp.events {
 			e.Switch = nil // its jump labels go with the module
-			for _, x := range append([]*Tracer{p.t.root()}, p.t.root().instances...) {
-				if u := x.uses[e.TraceEvent]; u != nil && u.wasOn {
-					x.reset()
-				}
-			}
+			e.held = 0
 			for _, u := range e.users {
 				u.dropTriggers()
 				u.soft, u.asleep = 0, false
@@ -73,6 +69,7 @@ func (p *points) dropModuleEvents(mod *kernel.Module) {
 		}
 		p.slots[tp.slot] = nil
 	}
+	p.t.ClearStale()
 	p.list = slices.DeleteFunc(slices.Clone(p.list), func(tp *tracepoint) bool { return tp.module == mod.Name })
 }
 

@@ -215,6 +215,7 @@ func (k *Kprobes) removeEprobe(words []string) error {
 	if !found {
 		return kernel.ENOENT
 	}
+	k.t.ClearStale()
 	return nil
 }
 

@@ -300,9 +300,7 @@ func (k *Kprobes) newGroup(e *Event) {
 	for _, a := range e.Args {
 		g.fixed += a.size()
 	}
-	for _, f := range k.t.Events().All() {
-		k.nextID = max(k.nextID, f.ID+1)
-	}
+	k.nextID = max(k.nextID, k.t.NextEventID())
 	g.event = &ftrace.TraceEvent{Format: e.format(k.nextID), Switch: func(on bool) error { return k.switchOn(g, on) }, Above: g.above, Head: g.head}
 	k.nextID++
 	k.t.AddEvent(g.event)
@@ -333,7 +331,8 @@ func (k *Kprobes) remove(words []string) error {
 	if !found {
 		return src.silent(kernel.ENOENT)
 	}
-	return k.t.FS().WriteFile(k.m.VCPU(0), "trace", nil, false)
+	k.t.ClearStale()
+	return nil
 }
 
 // matches is trace_kprobe_match_command_head.
@@ -399,7 +398,8 @@ func (k *Kprobes) DeleteAll() error {
 	if n == 0 {
 		return nil
 	}
-	return k.t.FS().WriteFile(k.m.VCPU(0), "trace", nil, false)
+	k.t.ClearStale()
+	return nil
 }
 
 // SetOn enables or disables an event, with its siblings.
