@@ -157,47 +157,29 @@ func (t *translator) div(u *uop, f *template) {
 	t.write(RDX*8, f.sz, hDX)
 }
 
-// condition sets the host's flags so that a condition of the guest's holds when the answer does; false: it is not known how.
-func (t *translator) condition(cc uint8) (host uint8, ok bool) {
-	known := t.fop >= 0
+// condition sets the host's flags so that a condition of the guest's holds when the answer does. rax, rcx and rdx are lost.
+func (t *translator) condition(cc uint8) (host uint8) {
 	kind, sz := uint8(t.fop)&^3, uint8(t.fop)&3
-	switch {
-	case cc>>1 == 2, cc>>1 == 4 && known && t.fop != kODD, known && kind == kLOGIC && cc>>1 != 0 && cc>>1 != 5:
-		t.compareFA()
-		return cc, true
-	case cc>>1 == 4 && !known:
-		t.hot.rm(0, 0x80, 7, hBX, atFop)
-		t.hot.put(kODD)
-		t.missIf(ccE)
-		t.compareFA()
-		return cc, true
-	case cc>>1 == 0 || cc>>1 == 5 || !known:
-		return 0, false
-	case kind == kSUB:
+	switch of := cc >> 1; {
+	case of == 2, t.fop >= 0 && of == 4 && t.fop != kODD, t.fop >= 0 && kind == kLOGIC && of != 0 && of != 5:
+		t.hot.rm(3, opGroup1b, 7, hBX, atFA)
+		t.hot.put(0)
+	case t.fop >= 0 && kind == kSUB && of != 0 && of != 5:
 		t.hot.rm(3, opMov, hDX, hBX, atFA)
 		t.hot.rm(3, opMov, hCX, hBX, atFB)
 		t.hot.rr(3, opAdd, hDX, hCX)
 		t.hot.rr(sz, sized(sz, opCmp), hDX, hCX)
-		return cc, true
-	case kind == kADD && cc>>1 == 1:
+	case t.fop >= 0 && kind == kADD && of == 1:
 		t.hot.rm(3, opMov, hDX, hBX, atFA)
 		t.hot.rm(sz, sized(sz, opCmp), hDX, hBX, atFB)
-		return cc, true
+	default:
+		t.asHost()
 	}
-	return 0, false
-}
-
-func (t *translator) compareFA() {
-	t.hot.rm(3, opGroup1b, 7, hBX, atFA)
-	t.hot.put(0)
+	return cc
 }
 
 func (t *translator) set(u *uop, f *template) {
-	cc, ok := t.condition(f.k)
-	if !ok {
-		t.slow()
-		return
-	}
+	cc := t.condition(f.k)
 	if h := fixed[u.d>>3]; h != 0 && u.d&7 == 0 {
 		t.hot.rr(0, opSet|uint16(cc), 0, h)
 		return
@@ -207,25 +189,18 @@ func (t *translator) set(u *uop, f *template) {
 }
 
 func (t *translator) cmov(u *uop, f *template) {
-	cc, ok := t.condition(f.k)
-	switch h := fixed[u.d>>3]; {
-	case !ok:
-		t.slow()
-	case h != 0 && f.sz >= 2:
+	cc := t.condition(f.k)
+	if h := fixed[u.d>>3]; h != 0 && f.sz >= 2 {
 		t.hot.rr(f.sz, opCmov|uint16(cc), h, t.operand(u.s, f.sz, hCX))
-	default:
-		t.read(u.d, f.sz, hDX)
-		t.hot.rr(f.sz, opCmov|uint16(cc), hDX, t.operand(u.s, f.sz, hCX))
-		t.write(u.d, f.sz, hDX)
+		return
 	}
+	t.read(u.d, f.sz, hDX)
+	t.hot.rr(f.sz, opCmov|uint16(cc), hDX, t.operand(u.s, f.sz, hCX))
+	t.write(u.d, f.sz, hDX)
 }
 
 func (t *translator) jumpIf(u *uop, f *template) {
-	if cc, ok := t.condition(f.k); ok {
-		t.branch(cc)
-	} else {
-		t.slow()
-	}
+	t.branch(t.condition(f.k))
 }
 
 func (t *translator) xchg(u *uop, f *template) {

@@ -112,12 +112,17 @@ func family(name string) uint8 {
 		return 6
 	case "cmp", "sar":
 		return 7
+	case "adc":
+		return 2
+	case "sbb":
+		return 3
 	}
 	return 0
 }
 
 var byFamily = map[string]func(t *translator, u *uop, f *template){
 	"add": (*translator).alu, "or": (*translator).alu, "and": (*translator).alu, "sub": (*translator).alu, "xor": (*translator).alu,
+	"adc": (*translator).withCarry, "sbb": (*translator).withCarry,
 	"cmp": (*translator).compare, "test": (*translator).test, "jcmp": (*translator).jumpCompare, "jtest": (*translator).jumpTest,
 	"movz": (*translator).movz, "movs": (*translator).movs, "lea": (*translator).lea,
 	"ldz": (*translator).load, "ldm": (*translator).loadLow, "lds": (*translator).loadSigned, "ldw": (*translator).loadToWrite,
@@ -137,6 +142,7 @@ var byName = map[string]func(t *translator, u *uop, f *template){
 	"cwde": (*translator).widen, "cdqe": (*translator).widen, "cdq": (*translator).signFill, "cqo": (*translator).signFill,
 	"next": (*translator).next, "jmp": (*translator).jmp, "call": (*translator).callRel,
 	"ret": (*translator).ret, "jmp_r": (*translator).jmpReg, "call_r": (*translator).callReg,
+	"pushf": (*translator).pushf, "bt": (*translator).bitOp, "tzcnt": (*translator).tzcnt,
 	"locked": (*translator).locked, "cli": (*translator).cli, "sti": (*translator).sti,
 }
 

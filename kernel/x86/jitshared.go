@@ -10,17 +10,18 @@ import "kscope/kernel/mem"
 
 // shared are the offsets of the pieces.
 type shared struct {
-	probe   [2][4]int // reads and writes by size
-	probeN  [2]int    // of 4096-rdx bytes, less one
-	push    int       // rdx
-	pop     int       // to rdx
-	ret     int       // jumped to, as the next two are
-	find    int       // the block at rdx is entered
-	callReg int       // and a return address in rcx pushed
-	carry   int       // flags are saved that the carry is to be read from later, unless inc or dec has already
-	locked  int       // the access at rax, with as many instructions of the block to go as edx says
-	budget  int
-	flags   [2][4]int // kSUB and kADD of a result in rdx, which is sign-extended, and a second operand in rcx
+	probe            [2][4]int // reads and writes by size
+	probeN           [2]int    // of 4096-rdx bytes, less one
+	push             int       // rdx
+	pop              int       // to rdx
+	ret              int       // jumped to, as the next two are
+	find             int       // the block at rdx is entered
+	callReg          int       // and a return address in rcx pushed
+	carry            int       // flags are saved that the carry is to be read from later, unless inc or dec has already
+	locked           int       // the access at rax, with as many instructions of the block to go as edx says
+	allFlags, setAll int       // see jitflags.go
+	budget           int
+	flags            [2][4]int // kSUB and kADD of a result in rdx, which is sign-extended, and a second operand in rcx
 }
 
 // makeShared writes the pieces into t.hot.
@@ -85,6 +86,10 @@ func (t *translator) makeShared() (s shared) {
 	t.carryPiece()
 	s.locked = here()
 	t.lockedPiece()
+	s.allFlags = here()
+	t.allFlagsPiece()
+	s.setAll = here()
+	t.setAllPiece()
 	s.budget = here()
 	t.giveUp(whyBudget)
 	for k, kind := range [2]uint8{kSUB, kADD} {
