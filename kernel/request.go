@@ -171,14 +171,11 @@ func (m *Machine) ReadFile(path string) ([]byte, error) {
 		if err != nil || n == 0 {
 			return out, err
 		}
-		if out = append(out, r.out...); len(out) > maxFile {
+		if out = append(out, r.out...); uint64(len(out)) > m.phys.Size() { // as /dev/zero's, which have no end
 			return nil, EFBIG
 		}
 	}
 }
-
-// maxFile is how much ReadFile reads: /dev/zero has no end.
-const maxFile = 256 << 20
 
 // WriteFile writes data to a guest file as a shell's > (append false) or >> would, each write of at most 64 KiB.
 func (m *Machine) WriteFile(path string, data []byte, append bool) error {
