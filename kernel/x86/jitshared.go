@@ -45,43 +45,19 @@ func (t *translator) makeShared() (s shared) {
 		t.probePiece(w, func() { t.hot.rr(3, opCmp, hAX, hDX) }, whyProbe)
 		t.hot.put(0xc3)
 	}
-	limit := func() {
-		t.hot.opcode(3, 0x3d, 0, 0, 0, false)
-		t.hot.u32(mem.PageSize - 8)
-	}
 	s.push = here()
 	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, limit, whyProbe)
+	t.probePiece(1, t.within8, whyProbe)
 	t.hot.store(3, hDX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, -8)
 	t.hot.put(0xc3)
 	s.pop = here()
 	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, limit, whyProbe)
+	t.probePiece(0, t.within8, whyProbe)
 	t.hot.load(3, hDX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, 8)
 	t.hot.put(0xc3)
-	s.ret = here()
-	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, limit, whyLast)
-	t.hot.load(3, hDX, hAX, 0)
-	t.findPiece()
-	t.hot.rm(3, opLea, h15, h15, 8)
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
-	s.find = here()
-	t.findPiece()
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
-	s.callReg = here()
-	t.hot.rm(3, opStore, hCX, hBX, atTmp)
-	t.findPiece()
-	t.hot.rm(3, opStore, hAX, hBX, atTmp+8)
-	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, limit, whyLast)
-	t.hot.rm(3, opMov, hCX, hBX, atTmp)
-	t.hot.store(3, hCX, hAX, 0)
-	t.hot.rm(3, opLea, h15, h15, -8)
-	t.hot.rm(3, opMov, hAX, hBX, atTmp+8)
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	t.makeFlow(&s, here)
 	s.carry = here()
 	t.carryPiece()
 	s.locked = here()
@@ -106,6 +82,37 @@ func (t *translator) makeShared() (s shared) {
 	}
 	here()
 	return s
+}
+
+// within8 compares an offset in a page with the last where 8 bytes begin.
+func (t *translator) within8() {
+	t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
+	t.hot.u32(mem.PageSize - 8)
+}
+
+// makeFlow writes the pieces that go to blocks found by their address.
+func (t *translator) makeFlow(s *shared, here func() int) {
+	s.ret = here()
+	t.hot.rr(3, opMov, hAX, h15)
+	t.probePiece(0, t.within8, whyLast)
+	t.hot.load(3, hDX, hAX, 0)
+	t.findPiece()
+	t.hot.rm(3, opLea, h15, h15, 8)
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	s.find = here()
+	t.findPiece()
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	s.callReg = here()
+	t.hot.rm(3, opStore, hCX, hBX, atTmp)
+	t.findPiece()
+	t.hot.rm(3, opStore, hAX, hBX, atTmp+8)
+	t.hot.rm(3, opLea, hAX, h15, -8)
+	t.probePiece(1, t.within8, whyLast)
+	t.hot.rm(3, opMov, hCX, hBX, atTmp)
+	t.hot.store(3, hCX, hAX, 0)
+	t.hot.rm(3, opLea, h15, h15, -8)
+	t.hot.rm(3, opMov, hAX, hBX, atTmp+8)
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
 }
 
 // giveUp returns to Go code; from a piece that a block called, with the caller's address in rdx.
