@@ -156,13 +156,16 @@ func (b *block) filter(r rune) (rune, bool) {
 		op.ExitSearchMode(false) // the editor's own way out fails without a history
 	}
 	if op.IsSearchMode() || op.IsInCompleteSelectMode() {
+		if r == readline.CharTranspose || r == readline.MetaTranspose {
+			r = readline.CharLineEnd // the editor's own leaves its line
+		}
 		return r, true
 	}
 	from, to := b.row(b.pos)
 	switch r {
 	case deleteKey:
 		return b.edit(slices.Delete(slices.Clone(b.line), b.pos, min(b.pos+1, len(b.line))), b.pos)
-	case readline.CharTranspose, readline.MetaTranspose: // the editor's own leaves its line
+	case readline.CharTranspose, readline.MetaTranspose:
 		line, p := slices.Clone(b.line), min(b.pos, len(b.line)-1)
 		if p < 1 {
 			return b.edit(line, b.pos)
