@@ -22,11 +22,7 @@ var notShown = map[string]string{
 	"sys_exit_exit":         "the call does not return",
 	"sys_exit_exit_group":   "the call does not return",
 	"sys_exit_rt_sigreturn": "the call's number is gone when it returns, on Linux too",
-
-	"sched_wake_idle_without_ipi": never,
 }
-
-const never = "nothing here makes it happen yet"
 
 // TestBlankEvents takes each event away in turn: its place is not armed, and of system calls, which share theirs, the text. Of scripts/events the golden that shows it must then print
 // something else. All events with KSCOPE_BLANK=1; else the first of each system, and a few system calls.
