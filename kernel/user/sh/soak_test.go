@@ -81,26 +81,13 @@ func TestSoak(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	goroutines := 0
 	for i := range uint64(*soakSeeds) {
-		seed := *soakFrom + i
-		runtime.GOMAXPROCS(1)
-		rounds := 2
+		seed, rounds := *soakFrom+i, 2
 		if i == 0 {
 			rounds = 8 // what leaks a little shows
 		}
-		one, problems := soakRun(t, seed, rounds)
-		runtime.GOMAXPROCS(2)
-		two, more := soakRun(t, seed, 1)
-		if !strings.HasPrefix(one, two) {
-			t.Errorf("seed %d: GOMAXPROCS 1 and 2 differ:\n%s\n%s", seed, one, two)
-		}
-		for _, p := range append(problems, more...) {
-			t.Errorf("seed %d: %s", seed, p)
-		}
-		for _, want := range []string{"bombed\n40\n", "sleeping 137\nstopped 137\nrunning 143\npipe 143\nhandler\nzombie 5\n30000\n10\n1\n1\n1\n0\n1\noops 0\n1\noops 0\n1\nunloaded 0\n2\nunloaded 0\ntimeout 137\nproc 0\n"} {
-			if n := strings.Count(one, want); n != rounds {
-				t.Errorf("seed %d: %d times, not %d, %q in\n%s", seed, n, rounds, want, one)
-			}
-		}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { // each gives back its machines
+			soakSeed(t, seed, rounds)
+		})
 		if n := runtime.NumGoroutine(); goroutines == 0 {
 			goroutines = n
 		} else if n > goroutines {
@@ -108,6 +95,25 @@ func TestSoak(t *testing.T) {
 		}
 		if i%50 == 49 {
 			t.Logf("%d seeds", i+1)
+		}
+	}
+}
+
+func soakSeed(t *testing.T, seed uint64, rounds int) {
+	t.Helper()
+	runtime.GOMAXPROCS(1)
+	one, problems := soakRun(t, seed, rounds)
+	runtime.GOMAXPROCS(2)
+	two, more := soakRun(t, seed, 1)
+	if !strings.HasPrefix(one, two) {
+		t.Errorf("GOMAXPROCS 1 and 2 differ:\n%s\n%s", one, two)
+	}
+	for _, p := range append(problems, more...) {
+		t.Error(p)
+	}
+	for _, want := range []string{"bombed\n40\n", "sleeping 137\nstopped 137\nrunning 143\npipe 143\nhandler\nzombie 5\n30000\n10\n1\n1\n1\n0\n1\noops 0\n1\noops 0\n1\nunloaded 0\n2\nunloaded 0\ntimeout 137\nproc 0\n"} {
+		if n := strings.Count(one, want); n != rounds {
+			t.Errorf("%d times, not %d, %q in\n%s", n, rounds, want, one)
 		}
 	}
 }
