@@ -230,7 +230,7 @@ func (k *cache) setHosts(m *hostMemory) {
 func (c *CPU) chain(b *block) int {
 	for {
 		r := 0
-		if b.host != noHost {
+		if c.cache.hosts != nil && c.warm(b) {
 			r = c.runHost(b)
 		} else {
 			c.budget -= b.cost
