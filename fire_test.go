@@ -198,7 +198,7 @@ func fireGraph(t *testing.T, snaps *kernel.Snapshots, seed uint64) {
 		}
 	})
 	c := f.tr.GraphCounts()
-	if c.Entries < 10000 || c.Entries != c.Exits+c.Abandoned+f.tr.GraphDepth() {
+	if c.Entries < 5000 || c.Entries != c.Exits+c.Abandoned+f.tr.GraphDepth() {
 		t.Errorf("%d entries; %d exits + %d abandoned + %d on the stacks", c.Entries, c.Exits, c.Abandoned, f.tr.GraphDepth())
 	}
 }
