@@ -138,7 +138,7 @@ func TestAnyBytes(t *testing.T) {
 		if err := os.WriteFile(file, []byte(steps.String()+disorderScript), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		opts, err := parseArgs([]string{"run", file})
+		opts, err := parseArgs([]string{"run", "--max-memory=16G", file})
 		if err != nil {
 			t.Fatal(err)
 		}

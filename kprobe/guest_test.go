@@ -225,7 +225,7 @@ func TestHotFromC(t *testing.T) {
 			}
 		})
 		must(t, err)
-		k.pass(t, 6*ms)
+		k.pass(t, 2*ms)
 		remove()
 		must(t, k.m.UnloadModule("kprobe_test"))
 		lines := k.dmesg(0)
