@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"kscope/kernel"
@@ -59,20 +60,25 @@ func BenchmarkEventFiltered(b *testing.B) {
 }
 
 // BenchmarkEventWhole is what an event of a tracepoint costs from end to end: jump label, cold text, gate, record, ring. kscope_hot,
-// which a kthread calls for ever, is made to call kfree(NULL), which does little else than trace_kfree. The differences to off are
-// the figures.
+// which a kthread calls for ever, is made to call a function that does little else: kfree(NULL), whose event has the caller looked up in the
+// stack, or rcu_note_context_switch(false), which has two events of one field. The differences to off are the figures.
 func BenchmarkEventWhole(b *testing.B) {
-	for _, c := range []struct{ name, filter string }{{"off", ""}, {"on", "0"}, {"passes", "ptr == 0 && common_pid > 0"}, {"filtered", "ptr == 0 && common_pid == 0"}} {
+	for _, c := range []struct{ name, event, fn, filter string }{
+		{"off", "", "kfree", ""}, {"on", "kmem/kfree", "kfree", "0"},
+		{"passes", "kmem/kfree", "kfree", "ptr == 0 && common_pid > 0"}, {"filtered", "kmem/kfree", "kfree", "ptr == 0 && common_pid == 0"},
+		{"two-off", "", "rcu_note_context_switch", ""}, {"two-on", "rcu/rcu_utilization", "rcu_note_context_switch", "0"},
+		{"two-filtered", "rcu/rcu_utilization", "rcu_note_context_switch", "common_cpu == 1 && common_pid == 0"},
+	} {
 		b.Run(c.name, func(b *testing.B) {
 			tr := boot(b, kernel.Config{CPUs: 2})
 			syms := tr.m.Symbols()
-			hot, kfree := syms.MustLookup("kscope_hot"), syms.MustLookup("kfree")
-			code := []byte{0x31, 0xff, 0xe9, 0, 0, 0, 0} // xor %edi, %edi; jmp kfree
-			binary.LittleEndian.PutUint32(code[3:], uint32(kfree-(hot+siteSize+7)))
+			hot, fn := syms.MustLookup("kscope_hot"), syms.MustLookup(c.fn)
+			code := []byte{0x31, 0xff, 0xe9, 0, 0, 0, 0} // xor %edi, %edi; jmp fn
+			binary.LittleEndian.PutUint32(code[3:], uint32(fn-(hot+siteSize+7)))
 			must(b, tr.m.Text().Early(hot+siteSize, code))
-			if c.filter != "" {
-				must(b, tr.WriteFile("events/kmem/kfree/filter", c.filter, false))
-				must(b, tr.WriteFile("events/kmem/kfree/enable", "1", false))
+			if c.event != "" {
+				must(b, tr.WriteFile("events/"+c.event+"/filter", c.filter, false))
+				must(b, tr.WriteFile("events/"+c.event+"/enable", "1", false))
 			}
 			tr.m.CountEntries(hot)
 			must(b, tr.m.Hot(0b10, 0))
@@ -81,7 +87,7 @@ func BenchmarkEventWhole(b *testing.B) {
 			defer cpuTime(b)()
 			tr.m.Run(kernel.Until{Cond: func() bool { return tr.m.Entries(hot)-start >= uint64(b.N) }})
 			b.StopTimer()
-			if n := tr.Stats(1).Written - before; (c.name == "on" || c.name == "passes") && n < uint64(b.N) {
+			if n := tr.Stats(1).Written - before; c.event != "" && !strings.HasSuffix(c.name, "filtered") && n < uint64(b.N) {
 				b.Fatalf("%d calls, %d events", b.N, n)
 			}
 		})

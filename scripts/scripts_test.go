@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"kscope/builtins"
@@ -41,7 +42,7 @@ func TestGoldens(t *testing.T) {
 	if *update != "" {
 		args = append(args, "-update="+string(*update))
 	}
-	for _, procs := range []string{"", "1"} {
+	run := func(procs string) {
 		cmd := exec.Command(exe, append(args, ".")...)
 		cmd.Env = append(os.Environ(), "HOME=/nonexistent", "XDG_STATE_HOME=")
 		if procs != "" {
@@ -54,6 +55,16 @@ func TestGoldens(t *testing.T) {
 			t.Logf("GOMAXPROCS=%q: %s", procs, out)
 		}
 	}
+	if *update != "" { // one writes, then one compares
+		run("")
+		run("1")
+		return
+	}
+	var wg sync.WaitGroup
+	for _, procs := range []string{"", "1"} {
+		wg.Go(func() { run(procs) })
+	}
+	wg.Wait()
 }
 
 // TestSeeds: other numbers of CPUs and other seeds give the same program, with an empty home directory too.
