@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,9 +116,11 @@ func runRandom(t *testing.T, snaps *kernel.Snapshots, seed uint64) {
 func TestRandomScripts(t *testing.T) {
 	t.Chdir(t.TempDir()) // some write files of the host
 	var snaps kernel.Snapshots
-	n := uint64(80)
+	n := uint64(30)
 	if testing.Short() {
 		n = 10
+	} else if x, err := strconv.ParseUint(os.Getenv("KSCOPE_SEEDS"), 10, 32); err == nil {
+		n = x
 	}
 	for seed := range n {
 		runRandom(t, &snaps, seed)
