@@ -176,7 +176,7 @@ func TestBoundariesAlone(t *testing.T) {
 	want, _ := follow(t, base, func(*Kprobes) {})
 	names := []string{"mutex_lock", "schedule"}
 	if os.Getenv("KSCOPE_EVERY") != "" {
-		names = sample
+		names = append(names, "vfs_read")
 	}
 	for _, mode := range boundaryModes {
 		t.Run(mode.name, func(t *testing.T) {
