@@ -16,8 +16,12 @@ import (
 
 // bootForTest makes machines as main does.
 func bootForTest(snaps *kernel.Snapshots) func(kernel.Config) (*Guest, error) {
+	return bootLimited(snaps, 30_000_000)
+}
+
+func bootLimited(snaps *kernel.Snapshots, insns uint64) func(kernel.Config) (*Guest, error) {
 	return func(cfg kernel.Config) (*Guest, error) {
-		cfg.Initrd, cfg.MaxInsns = user.Initrd(), 30_000_000
+		cfg.Initrd, cfg.MaxInsns = user.Initrd(), insns
 		m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
 			if _, err := user.New(m); err != nil {
 				return err
