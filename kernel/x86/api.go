@@ -22,7 +22,7 @@ type Exit uint8
 
 const (
 	ExitBudget    Exit = iota // n counted instructions were executed
-	ExitGate                  // RIP is a gate address, not executed yet; see GateReturn
+	ExitGate                  // RIP is a gate address, not executed yet; see GateReturn. Of a Gater: a gate or trap has been settled
 	ExitHalt                  // after hlt
 	ExitPause                 // after pause
 	ExitHypercall             // after vmcall at CPL 3

@@ -57,6 +57,7 @@ type CPU struct {
 	env     Env
 	ordered Ordered // env, or nil
 	hooks   Hooks   // env, or nil
+	gater   Gater   // env, or nil
 	hookAt  hookAt
 	cache   *cache
 	archState
@@ -163,6 +164,7 @@ func (c *CPU) attach() {
 		c.order, c.ahead = c.ordered.Order()
 	}
 	c.hooks, _ = c.env.(Hooks)
+	c.gater, _ = c.env.(Gater)
 	c.cache.cpus = append(c.cache.cpus, c)
 	c.flushTLB()
 	c.setCPL(c.cpl)

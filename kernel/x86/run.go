@@ -1,11 +1,5 @@
 package x86
 
-import (
-	"unsafe"
-
-	"kscope/kernel/mem"
-)
-
 // Run executes at most n counted instructions, exactly, and says why it stopped. Shadow text and gates count nothing,
 // and neither the budget nor an interrupt stops the CPU inside them.
 func (c *CPU) Run(n int64) Exit {
@@ -306,62 +300,6 @@ func (c *CPU) CanInterrupt() bool {
 
 // InShadow reports whether RIP is in text that is not counted and not stopped in.
 func (c *CPU) InShadow() bool { return c.env.Shadow(c.rip) || c.env.Gate(c.rip) }
-
-// GateReturn returns from a gate with a result, as its ret would; false: the ret faulted and c.Exc says how.
-func (c *CPU) GateReturn(rax uint64) bool {
-	sp := c.r[RSP]
-	var va uint64
-	if e := &c.tl.R[mem.Index(sp)]; sp-e.VA <= mem.PageSize-8 {
-		va = *(*uint64)(unsafe.Add(e.P, sp-e.VA))
-	} else if v, ok := c.load(sp, 8); ok {
-		va = v
-	} else {
-		return false
-	}
-	c.r[RAX] = rax
-	c.r[RSP] += 8
-	c.transfer(va)
-	return true
-}
-
-// Epilogue is the rest of a trampoline behind the call of its gate: loads of registers from above the stack pointer, a lea that
-// drops the frame, a ret.
-type Epilogue struct {
-	From  uint64 // where it is: the gate's return address
-	Loads []Load
-	Drop  uint64
-}
-
-// Load is a register and its place above the stack pointer, less than Drop.
-type Load struct {
-	Reg, Off uint8
-}
-
-// GateEpilogue returns from a gate and does what e says in one step, as the CPU would in shadow text, whose instructions count
-// nothing; false: something wants to be seen between them, and nothing is done.
-func (c *CPU) GateEpilogue(e *Epilogue) bool {
-	if c.stop || c.irq || c.pendDB || c.sys&FlagTF != 0 {
-		return false
-	}
-	c.tl.Sync(c.phys)
-	sp := c.r[RSP]
-	te := &c.tl.R[mem.Index(sp)]
-	if sp-te.VA > mem.PageSize-16-e.Drop {
-		return false
-	}
-	p := unsafe.Add(te.P, sp-te.VA)
-	ret := *(*uint64)(unsafe.Add(p, 8+e.Drop))
-	if *(*uint64)(p) != e.From || !mem.Canonical(ret) {
-		return false
-	}
-	p = unsafe.Add(p, 8)
-	for _, l := range e.Loads {
-		c.r[l.Reg&15] = *(*uint64)(unsafe.Add(p, l.Off))
-	}
-	c.r[RSP] = sp + e.Drop + 16
-	c.transfer(ret)
-	return true
-}
 
 // usesStack reports whether a uop's memory operand is in the stack segment: a bad address is then #SS.
 func usesStack(u *uop) bool {

@@ -151,11 +151,6 @@ func (c *CPU) opGP(u *uop) int { return c.raiseGP(0) }
 
 func (c *CPU) opUD(u *uop) int { return c.raise(VecUD, 0, false) }
 
-func (c *CPU) opGate(u *uop) int {
-	c.rip, c.exit = c.b.start, ExitGate
-	return stExit
-}
-
 // softTrap raises a trap whose saved RIP is behind the instruction.
 func (c *CPU) softTrap(u *uop, vec uint8) int {
 	next := c.b.next(u)
@@ -166,7 +161,11 @@ func (c *CPU) softTrap(u *uop, vec uint8) int {
 
 func (c *CPU) opInt3(u *uop) int {
 	c.Int3Hits++
-	return c.softTrap(u, VecBP)
+	r := c.softTrap(u, VecBP)
+	if c.gater != nil && c.sys&FlagTF == 0 && !c.win.held {
+		return c.settleTrap(u)
+	}
+	return r
 }
 
 // opInt is int n. A gate that is not there, or that the privilege level may not use, is a fault at the instruction.

@@ -1,0 +1,115 @@
+package x86
+
+import (
+	"unsafe"
+
+	"kscope/kernel/mem"
+)
+
+// Gater is an Env that settles gates and breakpoints itself, with RIP, Insns and all else exact, so that the CPU goes on without
+// leaving Run: a way out and in again costs more than most gates. Both say how many counted instructions more the CPU may execute; 0
+// has Run return ExitGate, and the machine look at everything.
+type Gater interface {
+	// RunGate runs the gate at RIP.
+	RunGate() int64
+	// RunTrap settles c.Exc, the trap of an int3.
+	RunTrap() int64
+}
+
+// opGate is a gate: the whole block.
+func (c *CPU) opGate(u *uop) int {
+	c.rip, c.exit = c.b.start, ExitGate
+	if c.gater == nil {
+		return stExit
+	}
+	tl := c.tl
+	c.Insns = c.limit - uint64(c.budget) // a gate counts nothing
+	return c.settled(c.gater.RunGate(), tl)
+}
+
+// settleTrap has the trap in c.Exc settled, of the instruction that u ends.
+func (c *CPU) settleTrap(u *uop) int {
+	left := int64(0)
+	if c.b.cost != 0 {
+		left = c.b.cost - int64(u.idx) - 1
+	}
+	c.exit = ExitGate
+	tl := c.tl
+	c.budget += left
+	c.Insns = c.limit - uint64(c.budget)
+	b := c.b
+	c.b = nil // Insns is exact: a store to code need not find it
+	r := c.settled(c.gater.RunTrap(), tl)
+	if c.b = b; r == stExit {
+		c.budget -= left // leave gives it back
+	}
+	return r
+}
+
+// settled goes on at RIP for n counted instructions, unless the machine, the flags or the privilege level, which shows in the TLB, want
+// to be looked at.
+func (c *CPU) settled(n int64, tl *mem.TLB) int {
+	c.smc = false
+	if n > 0 && !c.stop && !c.irq && !c.pendDB && !c.win.held && c.sys&FlagTF == 0 && c.tl == tl {
+		c.budget, c.limit = n, c.Insns+uint64(n)
+		return stJump
+	}
+	c.limit = c.Insns + uint64(c.budget)
+	return stExit
+}
+
+// GateReturn returns from a gate with a result, as its ret would; false: the ret faulted and c.Exc says how.
+func (c *CPU) GateReturn(rax uint64) bool {
+	sp := c.r[RSP]
+	var va uint64
+	if e := &c.tl.R[mem.Index(sp)]; sp-e.VA <= mem.PageSize-8 {
+		va = *(*uint64)(unsafe.Add(e.P, sp-e.VA))
+	} else if v, ok := c.load(sp, 8); ok {
+		va = v
+	} else {
+		return false
+	}
+	c.r[RAX] = rax
+	c.r[RSP] += 8
+	c.transfer(va)
+	return true
+}
+
+// Epilogue is the rest of a trampoline behind the call of its gate: loads of registers from above the stack pointer, a lea that
+// drops the frame, a ret.
+type Epilogue struct {
+	From  uint64 // where it is: the gate's return address
+	Loads []Load
+	Drop  uint64
+}
+
+// Load is a register and its place above the stack pointer, less than Drop.
+type Load struct {
+	Reg, Off uint8
+}
+
+// GateEpilogue returns from a gate and does what e says in one step, as the CPU would in shadow text, whose instructions count
+// nothing; false: something wants to be seen between them, and nothing is done.
+func (c *CPU) GateEpilogue(e *Epilogue) bool {
+	if c.stop || c.irq || c.pendDB || c.sys&FlagTF != 0 {
+		return false
+	}
+	c.tl.Sync(c.phys)
+	sp := c.r[RSP]
+	te := &c.tl.R[mem.Index(sp)]
+	if sp-te.VA > mem.PageSize-16-e.Drop {
+		return false
+	}
+	p := unsafe.Add(te.P, sp-te.VA)
+	ret := *(*uint64)(unsafe.Add(p, 8+e.Drop))
+	if *(*uint64)(p) != e.From || !mem.Canonical(ret) {
+		return false
+	}
+	p = unsafe.Add(p, 8)
+	for _, l := range e.Loads {
+		c.r[l.Reg&15] = *(*uint64)(unsafe.Add(p, l.Off))
+	}
+	c.r[RSP] = sp + e.Drop + 16
+	c.transfer(ret)
+	return true
+}
