@@ -103,6 +103,8 @@ func (v *VCPU) post(mode, vec uint8, sent, due uint64) {
 	a.posts[i] = p
 	if v.m.running == v {
 		v.CPU.RequestStop() // the budget of the Run under way may end too late
+	} else {
+		v.m.othersChanged()
 	}
 }
 

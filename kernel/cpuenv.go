@@ -52,6 +52,7 @@ func (v *VCPU) CodeWrite(c *x86.CPU, pa uint64, n int) {
 		return // the host's own writes decide for themselves: Text.hold, writeCode
 	}
 	v.m.text.stored(v, pa, n)
+	v.m.settle(v, false)
 	v.off += costCodeStore
 	c.RequestStop()
 }

@@ -86,6 +86,9 @@ func (m *Machine) hasExited(pid int) bool {
 // gateTaskExit: void user_task_exit(s64 pid, s64 code), code as wait4 returns it.
 func (m *Machine) gateTaskExit(v *VCPU) uint64 {
 	m.exits[int(v.Arg(0))] = int(v.Arg(1))
+	if int(v.Arg(0)) == m.turn.pid {
+		m.unchain()
+	}
 	return 0
 }
 

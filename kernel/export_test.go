@@ -16,3 +16,9 @@ func EarlyIPI(m *Machine, cpu int) {
 	v := m.cpus[cpu]
 	v.post(ipiFixed, vecIRQWork, v.Now()+2000, v.Now()+1000)
 }
+
+// NextDraw is what the seed gives next.
+func NextDraw(m *Machine) uint64 {
+	r := m.rng
+	return r.next()
+}

@@ -32,7 +32,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		c.CPU = v.CPU.Fork(n.phys, c)
 		n.cpus = append(n.cpus, c)
 		if m.resume == v {
-			n.resume, n.sliceEnd = c, m.sliceEnd
+			n.resume, n.turn.end = c, m.turn.end
 		}
 	}
 	n.text = m.text.fork(n)

@@ -50,6 +50,7 @@ type rules struct {
 
 // watchpoint is where a CPU is to stop counting: the end of a Step or the next injection by count. never: nowhere.
 func (m *Machine) watchpoint(v *VCPU) {
+	m.lookUp()
 	v.mark = v.stepEnd
 	for _, i := range m.rules.injects {
 		if i.Addr == 0 && i.On == v.ID {

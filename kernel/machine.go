@@ -82,8 +82,8 @@ type Machine struct {
 	lay  *layouts // of the image, shared by forks
 	cpus []*VCPU
 
-	gates      map[uint64][]Gate        // by address: asked in order of registration, the last result counts
-	entryGates map[uint64]*x86.Prologue // see EntryGate
+	gates      map[uint64][]Gate     // by address: asked in order of registration, the last result counts
+	entryGates map[uint64]*entryGate // see EntryTrampoline
 	parts      []Part
 	owners     []trapOwner
 	hyper      func(c *VCPU)
@@ -95,8 +95,8 @@ type Machine struct {
 	rng       rng
 	insns     uint64 // counted instructions of all CPUs, brought up to date after each Run
 	globalT   uint64
-	resume    *VCPU // whose slice was stopped in the middle, until sliceEnd
-	sliceEnd  uint64
+	resume    *VCPU // whose slice was stopped in the middle
+	turn      turn
 	running   *VCPU // whose slice it is
 	inRun     bool
 	booted    bool

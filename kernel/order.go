@@ -15,6 +15,7 @@ import "kscope/kernel/x86"
 func (v *VCPU) Locked(_ *x86.CPU, va uint64) bool {
 	now := v.Now()
 	if turn := v.m.order.Locked(va, v.ID, now); turn != 0 {
+		v.m.settle(v, false)
 		v.off += int64(turn - now)
 		return false
 	}

@@ -74,9 +74,6 @@ func (m *Machine) Dead() bool { return m.dead != nil }
 
 const never = ^uint64(0)
 
-// Slices: 1 to maxSlice ns, uniformly, so about 500 ns in the mean and never more than 1 us (design.md section 2).
-const maxSlice = 1000
-
 // Run drives the CPUs until one of the conditions holds. It must not be called from a gate or handler.
 func (m *Machine) Run(u Until) Stop {
 	if m.inRun {
@@ -118,7 +115,7 @@ func (m *Machine) Run(u Until) Stop {
 			m.idleUntil(u.Time)
 			return m.stopAt(m.cpus[0], StopDone, "")
 		}
-		m.slice(v, u.Time, limit)
+		m.slice(v, &u, limit)
 		if m.stopWhy != nil {
 			return m.takeStop(v)
 		}
@@ -203,86 +200,11 @@ func (m *Machine) idleUntil(t uint64) {
 	}
 }
 
-// slice runs v for one seeded slice. Owned traps, gates, interrupts and exceptions do not end it.
-func (m *Machine) slice(v *VCPU, stopTime, limit uint64) {
-	if !v.wakeUp() {
-		return
-	}
-	m.running = v
-	if m.resume == nil {
-		m.sliceEnd = v.Now() + 1 + m.rng.next()%maxSlice
-	}
-	m.resume = nil
-	end := m.sliceEnd
-	if stopTime != 0 && end > stopTime {
-		end = stopTime
-	}
-	m.runSlice(v, end, limit)
-	m.running = nil
-	if v.state == cpuRunning && v.Now() < end {
-		if m.stopWhy != nil || m.insns >= limit {
-			m.resume = v // stopped within the slice: the next run goes on with it, so that stops do not change the schedule
-			return
-		}
-	}
-	if m.sliceHook != nil {
-		m.sliceHook(v)
-	}
-}
-
-// runSlice executes v until end or limit. After a gate that asked for no stop the interrupts are not looked at again while none is
-// due: nothing but a post, which asks for a stop, can have changed them.
-func (m *Machine) runSlice(v *VCPU, end, limit uint64) {
-	gated, due := false, never
-	// A handler's stop waits until the CPU has left shadow text: whoever looks finds it in code of the guest.
-	for m.stopWhy == nil || m.stopWhy.Reason == StopVerdict && v.CPU.InShadow() {
-		if !gated {
-			v.apic.advance(v)
-			due = v.apic.nextDue()
-		}
-		now := v.Now()
-		if (now >= end || m.insns >= limit) && !v.inShadow() {
-			if m.insns >= m.ticks.nextInsns() && m.stopWhy == nil {
-				m.tickedInsns(v) // it has executed the last one, not the next CPU
-			}
-			break
-		}
-		limit := min(limit, m.ticks.nextInsns())
-		if m.insns >= limit && !v.CPU.InShadow() {
-			m.tickedInsns(v)
-			continue
-		}
-		n := int64(0)
-		if now < end && m.insns < limit && m.stopWhy == nil {
-			n = int64(min(end, max(due, now+1)) - now)
-			n = min(n, int64(min(limit-m.insns, 1<<40)))
-		}
-		if v.mark != never {
-			if v.CPU.Insns >= v.mark && !v.CPU.InShadow() {
-				m.marked(v)
-				continue
-			}
-			n = min(n, int64(max(v.mark, v.CPU.Insns)-v.CPU.Insns))
-		}
-		exit := v.CPU.Run(n)
-		m.insns += v.CPU.Insns - v.seen
-		v.seen = v.CPU.Insns
-		if gated = exit == x86.ExitGate; gated {
-			m.gate(v)
-			gated = v.Now() < due && !v.apic.nmi && !v.CPU.StopRequested()
-		} else if !m.handle(v, exit) {
-			break
-		}
-	}
-}
-
 // handle acts on one exit; false ends the slice.
 func (m *Machine) handle(v *VCPU, exit x86.Exit) bool {
 	switch exit {
-	case x86.ExitBudget, x86.ExitStop:
+	case x86.ExitBudget, x86.ExitStop, x86.ExitGate:
 		return true
-	case x86.ExitGate:
-		m.gate(v)
 	case x86.ExitException:
 		m.exception(v)
 	case x86.ExitWindow:

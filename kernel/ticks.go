@@ -32,12 +32,13 @@ func (m *Machine) EveryInsns(n uint64, fn func(c *VCPU)) (remove func()) {
 }
 
 func (m *Machine) addTick(t *tick) (remove func()) {
-	m.ticks.list = append(slices.Clone(m.ticks.list), t)
-	m.ticks.plan()
-	return func() {
-		m.ticks.list = slices.DeleteFunc(slices.Clone(m.ticks.list), func(x *tick) bool { return x == t })
+	change := func(list []*tick) {
+		m.ticks.list = list
 		m.ticks.plan()
+		m.unchain()
 	}
+	change(append(slices.Clone(m.ticks.list), t))
+	return func() { change(slices.DeleteFunc(slices.Clone(m.ticks.list), func(x *tick) bool { return x == t })) }
 }
 
 // plan finds what is due next.
