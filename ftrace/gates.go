@@ -58,16 +58,11 @@ func (t *Tracer) gateProcessLocs(*kernel.VCPU) uint64 {
 // GateOwn is the gate that an op's own trampoline calls: (ip, parent_ip, id, regs). Packages whose ops name a gate of
 // their own register it under that name.
 func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
-	if o := s.own(c.Arg(2)); o != nil && o.registered {
-		s.visits++
-		s.inside++
-		o.Call(c, c.Arg(0), c.Arg(1), c.Arg(3))
-		s.inside--
-		if o.rest != nil {
-			c.ReturnBy(o.rest)
-		}
+	if o := s.own(c.Arg(2)); o != nil {
+		s.CallOwn(c, o, c.Arg(0), c.Arg(1), c.Arg(3))
+	} else {
+		c.Charge(costTrampoline)
 	}
-	c.Charge(costTrampoline)
 	return 0
 }
 
@@ -84,12 +79,16 @@ func (s *Sites) CallOwn(c *kernel.VCPU, o *Ops, ip, parent, regs uint64) {
 
 // gateList: void arch_ftrace_ops_list_func(ip, parent_ip, op, fregs).
 func (s *Sites) gateList(c *kernel.VCPU) uint64 {
+	s.callList(c, c.Arg(0), c.Arg(1), c.Arg(3))
+	return 0
+}
+
+func (s *Sites) callList(c *kernel.VCPU, ip, parent, regs uint64) {
 	s.visits++
 	s.inside++
-	s.listFunc(c, c.Arg(0), c.Arg(1), c.Arg(3))
+	s.listFunc(c, ip, parent, regs)
 	s.inside--
 	c.Charge(costTrampoline + costListOp*uint64(len(s.ops)))
-	return 0
 }
 
 // maxName bounds a name that the guest passes.

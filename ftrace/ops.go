@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kscope/kernel"
-	"kscope/kernel/x86"
 )
 
 // Ops is a callback on call sites with its filter: Linux's struct ftrace_ops.
@@ -27,8 +26,7 @@ type Ops struct {
 	registered bool
 	id         int
 	tramp      uint64
-	gate, from uint64        // what tramp calls, and the address behind its call
-	rest       *x86.Epilogue // of tramp, behind its call; nil: it has to run
+	gate, from uint64 // what tramp calls, and the address behind its call
 }
 
 // Wants says whether the op traces the site at ip (ftrace_ops_test).

@@ -61,13 +61,13 @@ func decodeInsn(b []byte) (in insn, ok bool) {
 	return in, len(b) >= in.len && (in.op == 0x89 || in.op == 0x8b || in.op == 0x8d || in.op == 0xc7)
 }
 
-// prologue reads SAVE_CALLER_REGS and what stands between it and the call; nil when it does anything but what x86.Prologue says.
-func prologue(code []byte) *x86.Prologue {
+// prologue reads SAVE_CALLER_REGS and what stands between it and the call; nil when it does anything but what x86.Trampoline says.
+func prologue(code []byte) *x86.Trampoline {
 	in, ok := decodeInsn(code)
 	if !ok || in.op != 0x8d || in.reg != x86.RSP || in.base != x86.RSP || in.reg2 || -in.off >= 256-16 || in.off%8 != 0 {
 		return nil
 	}
-	p := &x86.Prologue{Frame: -in.off, Lea: uint64(in.len)}
+	p := &x86.Trampoline{Frame: -in.off, Lea: uint64(in.len)}
 	const (
 		own    = iota // a register has its own value still
 		ip            // the word behind the frame

@@ -21,12 +21,11 @@ import (
 // that; a copy keeps all of tracing in shadow text, which is what makes it free of charge. See design.md, section 5.)
 type template struct {
 	name   string
-	code   []byte        // up to, not including, the ret; nil when the image has no such asm
-	opPtr  int           // offset of the 7-byte movq
-	call   int           // offset of the 5-byte call
-	shared uint64        // the copy for several ops, 0 until it is needed
-	way    *x86.Prologue // what is before the call, nil: more than stores
-	rest   *x86.Epilogue // what is behind the call, nil: more than loads
+	code   []byte          // up to, not including, the ret; nil when the image has no such asm
+	opPtr  int             // offset of the 7-byte movq
+	call   int             // offset of the 5-byte call
+	shared uint64          // the copy for several ops, 0 until it is needed
+	way    *x86.Trampoline // nil: more than x86 does in one step
 }
 
 // trampolineName is kallsyms' name of an op's trampoline.
@@ -64,55 +63,39 @@ func (s *Sites) readTemplates() error {
 		if b := t.code[t.call:]; b[0] != 0xe8 {
 			return fmt.Errorf("ftrace: %s is no call: % x: %w", n.call, b[:siteSize], kernel.ENOEXEC)
 		}
-		t.way, t.rest = prologue(t.code[:t.call]), epilogue(t.code[t.call+siteSize:])
+		if t.way = prologue(t.code[:t.call]); t.way != nil && !epilogue(t.way, t.code[t.call+siteSize:]) {
+			t.way = nil
+		}
 		s.tmpl[i] = t
 	}
 	return nil
 }
 
-// epilogue reads RESTORE_CALLER_REGS: movq off(%rsp), %reg, rax among them, and leaq drop(%rsp), %rsp at the end; nil when it is
-// anything else.
-func epilogue(code []byte) *x86.Epilogue {
-	const movq, leaq, sib = 0x8b, 0x8d, 0x24
-	e, rax := &x86.Epilogue{}, false
-	for len(code) >= 5 {
-		rex, op, mod, off, n := code[0], code[1], code[2], uint64(code[4]), 5
-		if rex&^4 != 0x48 || mod&7 != 4 || code[3] != sib {
-			return nil
+// epilogue reads RESTORE_CALLER_REGS into t: movq off(%rsp), %reg, rax among them, and leaq Frame(%rsp), %rsp at the end; false when it
+// is anything else.
+func epilogue(t *x86.Trampoline, code []byte) bool {
+	rax := false
+	for {
+		in, ok := decodeInsn(code)
+		if !ok || in.base != x86.RSP || in.reg2 || in.rip {
+			return false
 		}
+		code = code[in.len:]
 		switch {
-		case mod>>6 == 1 && off < 128:
-		case mod>>6 == 2 && len(code) >= 8:
-			off, n = uint64(binary.LittleEndian.Uint32(code[4:])), 8
+		case in.op == 0x8b && in.reg != x86.RSP && in.off%8 == 0 && in.off < t.Frame:
+			rax = rax || in.reg == x86.RAX
+			t.Loads = append(t.Loads, x86.Load{Reg: in.reg, Off: uint8(in.off)})
+		case in.op == 0x8d && in.reg == x86.RSP:
+			return len(code) == 0 && rax && in.off == t.Frame
 		default:
-			return nil
-		}
-		reg := mod>>3&7 | rex&4<<1
-		code = code[n:]
-		switch {
-		case off%8 != 0 || off > 248:
-			return nil
-		case op == movq && reg != x86.RSP:
-			rax = rax || reg == x86.RAX
-			e.Loads = append(e.Loads, x86.Load{Reg: reg, Off: uint8(off)})
-		case op == leaq && reg == x86.RSP && len(code) == 0 && rax:
-			e.Drop = off
-			for _, l := range e.Loads {
-				if uint64(l.Off) >= e.Drop {
-					return nil
-				}
-			}
-			return e
-		default:
-			return nil
+			return false
 		}
 	}
-	return nil
 }
 
-// bindEntry has a copy of t at va go to its gate in one step: the 21 instructions before it took a third of a function event's
+// bindEntry has a copy of t at va done in one step, with fn in place of its gate: its 31 instructions took half of a function event's
 // time. TestOneStep holds the two ways against each other. A fork binds anew.
-func (s *Sites) bindEntry(t *template, va uint64) {
+func (s *Sites) bindEntry(t *template, va uint64, fn kernel.TrampolineFunc) {
 	if t.way == nil || s.execute {
 		return
 	}
@@ -124,24 +107,33 @@ func (s *Sites) bindEntry(t *template, va uint64) {
 	}
 	p.From, p.Gate = behind, behind+uint64(int64(int32(binary.LittleEndian.Uint32(disp[:]))))
 	p.Op = binary.LittleEndian.Uint64(word[:])
-	s.m.EntryGate(va, &p)
+	s.m.EntryTrampoline(va, &p, fn)
+}
+
+// bindShared binds the trampoline for sites that several ops want.
+func (s *Sites) bindShared(t *template) { s.bindEntry(t, t.shared, s.callList) }
+
+// bindOwn binds the one of an op.
+func (s *Sites) bindOwn(o *Ops) {
+	s.bindEntry(s.template(o.Regs), o.tramp, func(c *kernel.VCPU, ip, parent, regs uint64) { s.CallOwn(c, o, ip, parent, regs) })
 }
 
 // bindEntries does so for all trampolines of a fork.
 func (s *Sites) bindEntries() {
-	if t := &s.tmpl[0]; t.shared != 0 {
-		s.bindEntry(t, t.shared)
+	for i := range s.tmpl {
+		if t := &s.tmpl[i]; t.shared != 0 {
+			s.bindShared(t)
+		}
 	}
 	for _, o := range s.ops {
-		if o.tramp != 0 && !o.Regs {
-			s.bindEntry(&s.tmpl[0], o.tramp)
+		if o.tramp != 0 {
+			s.bindOwn(o)
 		}
 	}
 }
 
 // build makes the trampoline of o.
 func (s *Sites) build(o *Ops) (err error) {
-	o.rest = nil
 	gate, ok := s.m.Symbols().Lookup(o.Gate)
 	if !ok {
 		return fmt.Errorf("the image has no gate %s: %w", o.Gate, kernel.ENODEV)
@@ -150,16 +142,13 @@ func (s *Sites) build(o *Ops) (err error) {
 		return err
 	}
 	t := s.template(o.Regs)
-	if o.tramp, err = s.copyTemplate(t, trampolineName, gate, uint64(o.id)); err == nil && t.rest != nil {
-		e := *t.rest
-		e.From = o.tramp + uint64(t.call) + siteSize
-		o.rest = &e
+	if o.tramp, err = s.copyTemplate(t, trampolineName, gate, uint64(o.id)); err != nil {
+		return err
 	}
-	if err == nil {
-		o.gate, o.from = gate, o.tramp+uint64(t.call)+siteSize
-		s.BindOwn(o)
-	}
-	return err
+	o.gate, o.from = gate, o.tramp+uint64(t.call)+siteSize
+	s.bindOwn(o)
+	s.BindOwn(o)
+	return nil
 }
 
 // Execute has all trampolines executed, byte for byte. For tests: before the first.
@@ -188,6 +177,7 @@ func (s *Sites) buildShared() (err error) {
 			if t.shared, err = s.copyTemplate(t, t.name, list, 0); err != nil {
 				return err
 			}
+			s.bindShared(t)
 		}
 	}
 	return nil
@@ -221,7 +211,6 @@ func (s *Sites) copyTemplate(t *template, name string, gate, id uint64) (uint64,
 	copy(b[t.call:], c[:])
 	binary.LittleEndian.PutUint64(b[word:], id)
 	s.m.ShadowWrite(va, b)
-	s.bindEntry(t, va)
 	if like, ok := s.m.Symbols().Lookup(t.name); ok {
 		s.m.ShadowLike(va, like) // stacks unwind through the copy
 	}

@@ -18,24 +18,34 @@ func (m *Machine) RegisterGate(name string, fn Gate) {
 	}
 }
 
-// EntryGate says that the code at va, the first byte of a piece of shadow RAM that ShadowAlloc gave, is the way to a gate that p
-// describes, and need not be executed: va becomes a gate itself. Its bytes stay, to be read. With OverheadNone they are executed all
-// the same, since the calls and rets of shadow text keep the dead stack; and a fork starts without. nil: they run again.
-func (m *Machine) EntryGate(va uint64, p *x86.Prologue) {
+// A TrampolineFunc is what the gate of a trampoline does: ip and parent are its first two arguments, and the registers of the traced
+// code are saved at regs.
+type TrampolineFunc func(v *VCPU, ip, parent, regs uint64)
+
+// entryGate is the code of a trampoline that need not be executed.
+type entryGate struct {
+	x86.Trampoline
+	fn TrampolineFunc
+}
+
+// EntryTrampoline says that the code at va, the first byte of a piece of shadow RAM that ShadowAlloc gave, is the trampoline t, whose
+// gate does fn, and need not be executed: va becomes a gate itself. Its bytes stay, to be read. With OverheadNone they are executed
+// all the same, since the calls and rets of shadow text keep the dead stack; and a fork starts without. nil: they run again.
+func (m *Machine) EntryTrampoline(va uint64, t *x86.Trampoline, fn TrampolineFunc) {
 	if m.cfg.Overhead != OverheadModel {
 		return
 	}
 	if m.entryGates == nil {
-		m.entryGates = map[uint64]*x86.Prologue{}
+		m.entryGates = map[uint64]*entryGate{}
 	}
-	if m.entryGates[va] = p; p == nil {
-		delete(m.entryGates, va)
+	if delete(m.entryGates, va); t != nil {
+		m.entryGates[va] = &entryGate{*t, fn}
 	}
 	m.forgetRecent()
 	m.rehook(va)
 }
 
-// EntryFunc is EntryGate for a way that fn goes itself: it returns as a gate that was called there, or sets RIP and calls KeepRIP.
+// EntryFunc is EntryTrampoline for code that fn does itself: it returns as a gate that was called there, or sets RIP and calls KeepRIP.
 func (m *Machine) EntryFunc(va uint64, fn Gate) {
 	if m.cfg.Overhead != OverheadModel {
 		return
@@ -85,7 +95,16 @@ func (m *Machine) unboundGates() error {
 // RunGate implements x86.Gater.
 func (v *VCPU) RunGate() int64 {
 	v.count(true)
-	v.m.gate(v)
+	rip := v.CPU.RIP()
+	r := &v.recent[rip/16%uint64(len(v.recent))]
+	if rip != r.rip { // a traced CPU calls one gate or two over and over: 25 ns less than the map
+		*r = recentGate{rip, v.m.gates[rip], v.m.entryGates[rip]}
+	}
+	if r.entry != nil {
+		v.trampoline(r.entry)
+	} else {
+		v.m.gate(v, rip, r.fns)
+	}
 	if v.apic.nmi {
 		return 0
 	}
@@ -102,20 +121,32 @@ func (v *VCPU) RunTrap() int64 {
 	return v.allowed()
 }
 
-// gate runs the gate at RIP as one indivisible instruction.
-func (m *Machine) gate(v *VCPU) {
-	rip := v.CPU.RIP()
-	r := &v.recent[rip/16%uint64(len(v.recent))]
-	if rip != r.rip { // a traced CPU calls one gate or two over and over: 25 ns less than the map
-		*r = recentGate{rip, m.gates[rip], m.entryGates[rip]}
-		if r.entry != nil {
-			r.fns = m.gates[r.entry.Gate]
-		}
-	}
-	fns := r.fns
-	switch {
-	case r.entry != nil && !v.CPU.GatePrologue(r.entry):
+// recentGate is a gate that a CPU ran lately, and what it does.
+type recentGate struct {
+	rip   uint64
+	fns   []Gate
+	entry *entryGate
+}
+
+// trampoline goes through e, from its first byte to its ret.
+func (v *VCPU) trampoline(e *entryGate) {
+	ip, parent, ok := v.CPU.EnterTrampoline(&e.Trampoline)
+	if !ok {
 		return
+	}
+	v.own = false
+	e.fn(v, ip, parent, v.CPU.Reg(regSP)+8)
+	if v.own || v.Now() < v.apic.nextDue() && !v.apic.nmi && v.CPU.LeaveTrampoline(&e.Trampoline) {
+		return
+	}
+	if !v.CPU.GateReturn(0) {
+		v.m.deliver(v)
+	}
+}
+
+// gate runs the gate at rip as one indivisible instruction.
+func (m *Machine) gate(v *VCPU, rip uint64, fns []Gate) {
+	switch {
 	case rip-detourBase < detourEnd-detourBase:
 		m.detourGate(v)
 		return
@@ -135,30 +166,9 @@ func (m *Machine) gate(v *VCPU) {
 	for _, fn := range fns {
 		rax = fn(v)
 	}
-	if e := v.epilogue; e != nil {
-		v.epilogue = nil
-		if !v.own && v.Now() < v.apic.nextDue() && !v.apic.nmi && v.CPU.GateEpilogue(e) {
-			return
-		}
-	}
 	if !v.own && !v.CPU.GateReturn(rax) {
 		m.deliver(v) // a wild jump has come here with a broken stack
 	}
-}
-
-// ReturnBy says that the caller of the running gate is a trampoline of which e is the rest, so that it need not be executed. With
-// OverheadNone it is: its ret gives the dead stack back.
-func (v *VCPU) ReturnBy(e *x86.Epilogue) {
-	if v.m.cfg.Overhead == OverheadModel {
-		v.epilogue = e
-	}
-}
-
-// recentGate is a gate that a CPU ran lately, and its functions.
-type recentGate struct {
-	rip   uint64
-	fns   []Gate
-	entry *x86.Prologue // rip is the beginning of the way to it
 }
 
 // wildGate is a jump into the gate page beside its gates: the bytes there are ud2.

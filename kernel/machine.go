@@ -82,8 +82,8 @@ type Machine struct {
 	lay  *layouts // of the image, shared by forks
 	cpus []*VCPU
 
-	gates      map[uint64][]Gate        // by address: asked in order of registration, the last result counts
-	entryGates map[uint64]*x86.Prologue // see EntryGate
+	gates      map[uint64][]Gate     // by address: asked in order of registration, the last result counts
+	entryGates map[uint64]*entryGate // see EntryTrampoline
 	parts      []Part
 	owners     []trapOwner
 	hyper      func(c *VCPU)

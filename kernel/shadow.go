@@ -79,7 +79,7 @@ func (m *Machine) ShadowFree(va uint64) {
 		m.EntryFunc(va, nil)
 	}
 	if m.entryGates[va] != nil {
-		m.EntryGate(va, nil)
+		m.EntryTrampoline(va, nil, nil)
 	}
 	b := make([]byte, m.shadow.pieces[i].Size)
 	for j := range b {

@@ -35,10 +35,9 @@ type VCPU struct {
 
 	coldState coldState // see enterCold
 
-	recent   [8]recentGate
-	caller   [16]callerAt  // see Caller
-	epilogue *x86.Epilogue // see ReturnBy
-	perCPU   uint64        // physical address of the per-CPU area, once boot is over; 0: not looked up
+	recent [8]recentGate
+	caller [16]callerAt // see Caller
+	perCPU uint64       // physical address of the per-CPU area, once boot is over; 0: not looked up
 }
 
 // Machine is the machine this CPU is part of.
