@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sort"
 
@@ -95,6 +96,7 @@ func sysCalls() []sysCall {
 		{"lseek", "(fd, offset, whence = 0) -> int", "Moves a file's position; whence is 0 set, 1 current, 2 end.", sysLseek},
 		{"dup2", "(old, new) -> fd", "Makes new a copy of old.", sysDup2},
 		{"pipe", "() -> (read fd, write fd)", "Makes a pipe.", sysPipe},
+		{"splice", "(fd_in, fd_out, n, flags = 0, off_in = None, off_out = None) -> int", "Moves at most n bytes between a pipe and a file or pipe, trace_pipe_raw's pages say; flags 2: SPLICE_F_NONBLOCK.", sysSplice},
 		{"stat", "(path) -> Stat", "A file's .mode, .size, .ino, .nlink, .uid, .gid, .mtime.", sysStat},
 		{"mkdir", "(path, mode = 0o755)", "Makes a directory.", sysMkdir},
 		{"rmdir", "(path)", "Removes an empty directory.", pathCall((*user.Sys).Rmdir)},
@@ -196,6 +198,28 @@ func sysPipe(s *sys, c *call) (starlark.Value, error) {
 	}
 	r, w, e := s.s.Pipe()
 	return starlark.Tuple{num(r), num(w)}, c.errno(e, "")
+}
+
+func sysSplice(s *sys, c *call) (starlark.Value, error) {
+	var in, out, flags int
+	var n int64
+	var off [2]starlark.Value
+	if err := c.unpack("fd_in", &in, "fd_out", &out, "n", &n, "flags?", &flags, "off_in?", &off[0], "off_out?", &off[1]); err != nil {
+		return nil, err
+	}
+	var at [2]any
+	for i, v := range off {
+		if v == nil || v == starlark.None {
+			continue
+		}
+		var pos int64
+		if err := starlark.AsInt(v, &pos); err != nil {
+			return nil, c.errorf("%s: %v", [...]string{"off_in", "off_out"}[i], err)
+		}
+		at[i] = binary.LittleEndian.AppendUint64(nil, uint64(pos))
+	}
+	moved, _, err := s.s.CallNamed("splice", in, at[0], out, at[1], n, flags)
+	return num(moved), c.fail(err, "", nil)
 }
 
 func sysStat(s *sys, c *call) (starlark.Value, error) {

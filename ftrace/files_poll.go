@@ -9,13 +9,16 @@ type waiters struct {
 	full    []uint64 // by CPU: when so much of its ring is full, in percent, the least of them; 0: nobody
 }
 
+// anyPage stands for a percentage: one full page.
+const anyPage = 1<<64 - 1
+
 func (w *waiters) forNext() { w.pending, w.next = true, true }
 
 func (w *waiters) forFull(cpus, cpu int, percent uint64) {
 	if w.full == nil {
 		w.full = make([]uint64, cpus)
 	}
-	if w.full[cpu] == 0 || percent < w.full[cpu] {
+	if w.full[cpu] == 0 || percent == anyPage || percent < w.full[cpu] {
 		w.full[cpu] = percent
 	}
 	w.pending = true
@@ -44,6 +47,9 @@ func (t *Tracer) fullHit(cpu int, percent uint64, snap bool) bool {
 	r := t.ringOf(cpu, snap)
 	if r == nil {
 		return false
+	}
+	if percent == anyPage {
+		return r.Whole()
 	}
 	return (r.Dirty()+1)*100 >= percent*uint64(r.Len())
 }

@@ -40,8 +40,10 @@ func writeTracingOn(h *Handle, p []byte) (int, error) {
 
 // switchOn is tracing_on.
 func (t *Tracer) switchOn(c *kernel.VCPU, on bool) {
+	was := t.on
 	t.on = on
 	if !on {
+		t.offs += uint64(b2i(was))
 		t.wakeReaders(c) // a reader that has read something ends now
 	}
 }
@@ -109,6 +111,18 @@ func readPipe(h *Handle, buf []byte) (int, error) {
 	}
 	if h.Flags&oNonblock == 0 {
 		h.T.wait.forNext()
+	}
+	return 0, kernel.EAGAIN
+}
+
+// splicePipe is tracing_splice_read_pipe for one page: whole lines, as many as fit into it and into n bytes.
+func splicePipe(h *Handle, page []byte, n uint64, _ bool) (int, error) {
+	r := h.state.(*pipeReader)
+	if m, found := r.lines(h.T, page[:min(n, seqSize-1)]); found {
+		return m, nil
+	}
+	if !h.T.on && r.read {
+		return 0, nil
 	}
 	return 0, kernel.EAGAIN
 }

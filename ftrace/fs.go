@@ -26,6 +26,10 @@ type File struct {
 	Write   func(h *Handle, p []byte) (int, error)
 	Close   func(h *Handle) error
 	Top     bool // only at the top, not in instances
+
+	// Splice fills a page with what splice(2) of so many bytes gets next, as gateSplice says; SpliceReady: it would not wait.
+	Splice      func(h *Handle, page []byte, n uint64, waited bool) (int, error)
+	SpliceReady func(h *Handle) bool
 }
 
 // Flags of open; see include/uapi/asm-generic/fcntl.h.
@@ -334,12 +338,24 @@ func (h *Handle) Read(buf []byte, pos uint64) (int, error) {
 	if pos >= uint64(len(h.text)) {
 		return 0, nil
 	}
-	return copy(buf, wholeLines(h.text[pos:], min(len(buf), seqSize))), nil
+	return copy(buf, seqRead(h.text[pos:], len(buf))), nil
 }
 
-// seqSize is the buffer of a seq_file: a read returns whole lines, as many as fit, or a part of one longer line. It is
-// what decides how many reads a cat takes, and so what a trace of vfs_read shows of it.
+// seqSize is the buffer of a seq_file: a read of so much or more returns whole lines, as many as fit, or a part of one longer line. It
+// is what decides how many reads a cat takes, and so what a trace of vfs_read shows of it.
 const seqSize = 4096
+
+// seqRead is what a read of size bytes gets of b: a smaller one is filled, while the line that it breaks off in fits into the
+// buffer (seq_read_iter).
+func seqRead(b []byte, size int) []byte {
+	if size >= seqSize || size == 0 || len(b) <= size {
+		return wholeLines(b, min(size, seqSize))
+	}
+	if end := size + bytes.IndexByte(b[size-1:], '\n'); end <= seqSize {
+		return b[:size]
+	}
+	return wholeLines(b, size)
+}
 
 // wholeLines cuts b to the lines that fit into size bytes.
 func wholeLines(b []byte, size int) []byte {

@@ -60,9 +60,10 @@ type Tracer struct {
 	lay    taskLayout
 	guest  guestView
 
-	on        bool // tracing_on
-	stops     int  // open trace files that stop tracing: pause-on-trace
-	expanded  bool // the rings have their full size
+	on        bool   // tracing_on
+	offs      uint64 // how often it was switched off by that file
+	stops     int    // open trace files that stop tracing: pause-on-trace
+	expanded  bool   // the rings have their full size
 	current   *tracerType
 	options   options
 	clock     int // index in clocks

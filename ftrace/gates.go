@@ -1,6 +1,9 @@
 package ftrace
 
-import "kscope/kernel"
+import (
+	"kscope/ftrace/ring"
+	"kscope/kernel"
+)
 
 // registerGates binds the guest's calls to this tracer; a fork does it again on its machine.
 func (t *Tracer) registerGates() {
@@ -22,6 +25,7 @@ func (t *Tracer) registerGates() {
 		{"tracefs_write", t.fs.gateWrite},
 		{"tracefs_release", t.fs.gateRelease},
 		{"tracefs_readable", t.fs.gateReadable},
+		{"tracefs_splice", t.fs.gateSplice},
 		{"tracefs_mkdir", t.fs.gateMkdir},
 		{"tracefs_rmdir", t.fs.gateRmdir},
 		{"tracefs_set_enabled", t.gateSetEnabled},
@@ -210,17 +214,42 @@ func (fs *FS) gateRelease(c *kernel.VCPU) uint64 {
 	return ret(h.Close())
 }
 
-// gateReadable: long tracefs_readable(u64 handle, u64 poll): whether a read would not wait, or, with poll = 1, what poll(2) says. When
-// it would, the next event wakes, or that which fills the ring enough.
+// gateReadable: long tracefs_readable(u64 handle, u64 how): whether a read would not wait (how = 0), what poll(2) says (1), whether a
+// splice would not wait (2). When it would, the next event wakes, or that which fills the ring enough.
 func (fs *FS) gateReadable(c *kernel.VCPU) uint64 {
-	h := fs.open[c.Arg(0)]
-	poll := c.Arg(1) == 1
-	if h == nil || h.File.Ready == nil || !poll && h.File.Ready(h) {
+	h, how := fs.open[c.Arg(0)], c.Arg(1)
+	switch {
+	case h == nil || h.File.Ready == nil:
 		return 1
-	}
-	if poll {
+	case how == 1:
 		return uint64(b2i(polled(h)))
+	case how == 2 && h.File.SpliceReady != nil:
+		return uint64(b2i(h.File.SpliceReady(h)))
+	case h.File.Ready(h):
+		return 1
 	}
 	h.T.wait.forNext()
 	return 0
+}
+
+// gateSplice: long tracefs_splice(u64 handle, char *page, u64 len, u64 waited): what the next buffer of a pipe gets from a splice of
+// len bytes; 0: nothing more, EAGAIN: nothing yet. waited: the splice has slept meanwhile.
+func (fs *FS) gateSplice(c *kernel.VCPU) uint64 {
+	h := fs.open[c.Arg(0)]
+	if h == nil || h.File.Splice == nil {
+		return kernel.EINVAL.Ret()
+	}
+	h.VCPU = c
+	buf := make([]byte, ring.PageSize)
+	n, err := h.File.Splice(h, buf, c.Arg(2), c.Arg(3) != 0)
+	if err != nil {
+		return ret(err)
+	}
+	if err := fs.t.m.Write(c.Arg(1), buf[:n]); err != nil {
+		return ret(err)
+	}
+	if h.File.SpliceReady == nil { // text; pages go as they are
+		c.ChargeWork(uint64(n) * costFormat)
+	}
+	return uint64(n)
 }

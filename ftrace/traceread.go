@@ -37,14 +37,14 @@ func (r *traceReader) fill(t *Tracer, size int) {
 	}
 }
 
-// read copies the next bytes to buf. Lines are never split unless one alone is longer than buf.
+// read copies the next bytes to buf, as seqRead says.
 func (r *traceReader) read(t *Tracer, buf []byte) int {
 	size := min(len(buf), seqSize)
 	if r.p == nil || len(r.p.Buf) < size {
 		r.fill(t, size)
 	}
 	b := r.p.Buf
-	n := copy(buf, wholeLines(b, size))
+	n := copy(buf, seqRead(b, len(buf)))
 	r.p.Buf = append(b[:0], b[n:]...)
 	return n
 }
@@ -85,6 +85,30 @@ func (r *pipeReader) take(t *Tracer, buf []byte) int {
 	n := copy(buf[:size], r.p.Buf)
 	r.p.Buf = append(r.p.Buf[:0], r.p.Buf[n:]...)
 	return n
+}
+
+// lines fills buf with whole lines, the first perhaps the rest of one that a read began; the next line is kept. found: there was one,
+// though it may not fit.
+func (r *pipeReader) lines(t *Tracer, buf []byte) (n int, found bool) {
+	r.p.t = t
+	if r.p.ahead == nil {
+		r.p.ahead = &consumer{t: t}
+	}
+	for {
+		if len(r.p.Buf) == 0 {
+			e, ok := t.consume(r.cpu, r.data)
+			if !ok {
+				return n, n > 0
+			}
+			r.data = e.Data
+			r.p.line(&e)
+		}
+		if n+len(r.p.Buf) > len(buf) {
+			return n, true
+		}
+		n += copy(buf[n:], r.p.Buf)
+		r.p.Buf = r.p.Buf[:0]
+	}
 }
 
 func (r *traceReader) fork(t *Tracer) any {

@@ -100,15 +100,25 @@ func (b *Buffer) took(s *step, ts, lost uint64) {
 // were lost, the commit word says so and their number follows the data if there is room; it is returned too. Any goroutine.
 // See ring_buffer_read_page.
 func (b *Buffer) ReadPage(dst *[PageSize]byte) (lost uint64, ok bool) {
+	return b.ReadPart(dst, PageSize, false)
+}
+
+// ReadPart is ReadPage for a reader that takes n bytes: only the events that fit into so many, header included; none: not ok. With
+// whole, the page that is written to is not given out.
+func (b *Buffer) ReadPart(dst *[PageSize]byte, n int, whole bool) (lost uint64, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	c := b.committed() // before the page's size: once it is past the page, that is final
 	s, first, lost, ok := b.next()
-	if !ok {
+	if !ok || whole && b.readerSeq >= c {
 		return 0, false
 	}
 	// A page that is read from its middle begins with a data event whose delta is in the page's time.
-	size := b.reader.size() // once: the writer may be adding to this page
-	n := copy(dst[HeaderSize:], b.reader.data[HeaderSize+b.read:HeaderSize+size])
+	size := b.fitting(b.reader.size(), n-HeaderSize) // once: the writer may be adding to this page
+	if size == b.read {
+		return 0, false
+	}
+	n = copy(dst[HeaderSize:], b.reader.data[HeaderSize+b.read:HeaderSize+size])
 	binary.LittleEndian.PutUint64(dst[:], first)
 	binary.LittleEndian.PutUint32(dst[HeaderSize:], binary.LittleEndian.Uint32(dst[HeaderSize:])&31)
 	commit := uint64(n)
@@ -133,6 +143,32 @@ func (b *Buffer) ReadPage(dst *[PageSize]byte) (lost uint64, ok bool) {
 		}
 	}
 	return lost, true
+}
+
+// fitting is where the reader's page must be cut so that at most n bytes from b.read on are taken, behind a data event. mu is held.
+func (b *Buffer) fitting(size, n int) int {
+	if size-b.read <= n {
+		return size
+	}
+	end := b.read
+	for at := b.read; at < size; {
+		s := b.reader.step(at)
+		if s.next-b.read > n {
+			break
+		}
+		if at = s.next; s.kind <= 28 {
+			end = at
+		}
+	}
+	return end
+}
+
+// Whole says whether a page can be read that is not written to any more. Any goroutine.
+func (b *Buffer) Whole() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.committed()
+	return b.read < b.reader.size() && b.readerSeq < c || b.headWord().seq() < c
 }
 
 // Iter reads a ring without consuming: first the rest of the reader's page, then the ring up to the last committed

@@ -79,7 +79,7 @@ var syscallTable = [...]Syscall{
 	{"clock_gettime", 228}, {"clock_getres", 229}, {"clock_nanosleep", 230}, {"exit_group", 231}, {"tgkill", 234},
 	{"openat", 257}, {"mkdirat", 258}, {"mknodat", 259}, {"fchownat", 260}, {"newfstatat", 262}, {"unlinkat", 263},
 	{"renameat", 264}, {"linkat", 265}, {"symlinkat", 266}, {"readlinkat", 267}, {"fchmodat", 268}, {"faccessat", 269}, {"pselect6", 270}, {"ppoll", 271},
-	{"set_robust_list", 273}, {"get_robust_list", 274}, {"utimensat", 280}, {"dup3", 292}, {"pipe2", 293}, {"rt_tgsigqueueinfo", 297}, {"prlimit64", 302}, {"syncfs", 306}, {"getcpu", 309}, {"finit_module", 313}, {"sched_setattr", 314}, {"sched_getattr", 315}, {"renameat2", 316}, {"getrandom", 318}, {"statx", 332},
+	{"set_robust_list", 273}, {"get_robust_list", 274}, {"splice", 275}, {"utimensat", 280}, {"dup3", 292}, {"pipe2", 293}, {"rt_tgsigqueueinfo", 297}, {"prlimit64", 302}, {"syncfs", 306}, {"getcpu", 309}, {"finit_module", 313}, {"sched_setattr", 314}, {"sched_getattr", 315}, {"renameat2", 316}, {"getrandom", 318}, {"statx", 332},
 	{"rseq", 334}, {"clone3", 435}, {"close_range", 436}, {"openat2", 437}, {"faccessat2", 439},
 }
 

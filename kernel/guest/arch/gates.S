@@ -38,6 +38,7 @@
 	GATE tracefs_write
 	GATE tracefs_release
 	GATE tracefs_readable
+	GATE tracefs_splice
 	GATE tracefs_mkdir
 	GATE tracefs_rmdir
 	GATE tracefs_set_enabled

@@ -176,6 +176,8 @@ const struct file_operations def_blk_fops = {
 	.read_iter = blkdev_read_iter,
 	.write_iter = blkdev_write_iter,
 	.fsync = blkdev_fsync,
+	.splice_read = generic_file_splice_read,
+	.splice_write = iter_file_splice_write,
 };
 
 /* ---- the page cache of devices ---- */

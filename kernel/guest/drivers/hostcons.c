@@ -106,6 +106,8 @@ static const struct file_operations hostcons_fops = {
 	.read_iter = hostcons_read_iter,
 	.write_iter = hostcons_write_iter,
 	.release = hostcons_release,
+	.splice_read = generic_file_splice_read,
+	.splice_write = iter_file_splice_write,
 };
 
 static struct file *hostcons_file(u64 stream, u32 fd)

@@ -1,5 +1,5 @@
 /* Pipes and FIFOs (Linux's fs/pipe.c). */
-#include "pipe_fs_i.h"
+#include "splice.h"
 #include "fdtable.h"
 #include "poll.h"
 #include "mm.h"
@@ -238,23 +238,70 @@ struct pipe_inode_info *get_pipe_info(struct file *file, bool for_splice)
 	return file->f_op == &pipefifo_fops ? file->private_data : NULL;
 }
 
-/* For sendfile into a pipe: waits for a free buffer (Linux's wait_for_space in fs/splice.c). */
-noinline int wait_for_space(struct file *out)
+void pipe_lock(struct pipe_inode_info *pipe)
 {
-	struct pipe_inode_info *pipe = out->private_data;
+	__pipe_lock(pipe);
+}
+
+void pipe_unlock(struct pipe_inode_info *pipe)
+{
+	__pipe_unlock(pipe);
+}
+
+/* Waits without the lock until there is something to read, or nobody who could write. */
+noinline int pipe_wait_readable(struct pipe_inode_info *pipe)
+{
 	int ret;
 
-	for (;;) {
-		__pipe_lock(pipe);
-		ret = !pipe->readers ? -EPIPE : pipe_full(pipe->head, pipe->tail, pipe->max_usage) ? -EAGAIN : 0;
-		__pipe_unlock(pipe);
-		if (ret == -EPIPE)
-			send_sig(SIGPIPE, current, 0);
-		if (ret != -EAGAIN || out->f_flags & O_NONBLOCK)
-			return ret;
-		if (wait_event_interruptible(pipe->wr_wait, pipe_writable(pipe)))
-			return -ERESTARTSYS;
-	}
+	pipe_unlock(pipe);
+	ret = wait_event_interruptible(pipe->rd_wait, pipe_readable(pipe)) ? -ERESTARTSYS : 0;
+	pipe_lock(pipe);
+	return ret;
+}
+
+noinline int pipe_wait_writable(struct pipe_inode_info *pipe)
+{
+	int ret;
+
+	pipe_unlock(pipe);
+	ret = wait_event_interruptible(pipe->wr_wait, pipe_writable(pipe)) ? -ERESTARTSYS : 0;
+	pipe_lock(pipe);
+	return ret;
+}
+
+/* One more buffer at the head, which has room: the caller's reference of @page goes along. */
+noinline void pipe_push_page(struct pipe_inode_info *pipe, struct page *page, unsigned int offset, unsigned int len)
+{
+	pipe->bufs[pipe->head & (pipe->ring_size - 1)] = (struct pipe_buffer){ .page = page, .offset = offset, .len = len };
+	spin_lock_irq(&pipe->rd_wait.lock);
+	pipe->head++;
+	spin_unlock_irq(&pipe->rd_wait.lock);
+}
+
+/* The buffer at the tail is gone; its page is the caller's or was given back. */
+noinline void pipe_pop(struct pipe_inode_info *pipe)
+{
+	struct pipe_buffer *buf = &pipe->bufs[pipe->tail & (pipe->ring_size - 1)];
+
+	if (buf->page)
+		anon_pipe_buf_release(pipe, buf);
+	spin_lock_irq(&pipe->rd_wait.lock);
+	pipe->tail++;
+	spin_unlock_irq(&pipe->rd_wait.lock);
+}
+
+noinline void wakeup_pipe_readers(struct pipe_inode_info *pipe)
+{
+	smp_mb();
+	if (waitqueue_active(&pipe->rd_wait))
+		wake_up_interruptible(&pipe->rd_wait);
+}
+
+noinline void wakeup_pipe_writers(struct pipe_inode_info *pipe)
+{
+	smp_mb();
+	if (waitqueue_active(&pipe->wr_wait))
+		wake_up_interruptible(&pipe->wr_wait);
 }
 
 static noinline struct pipe_inode_info *alloc_pipe_info(void)
@@ -465,6 +512,7 @@ const struct file_operations pipefifo_fops = {
 	.read_iter = pipe_read,
 	.write_iter = pipe_write,
 	.release = pipe_release,
+	.splice_write = iter_file_splice_write,
 };
 
 /* The number of buffers is a power of two of pages; only the superuser may pass 1 MiB (pipe_max_size). */

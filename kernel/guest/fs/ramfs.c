@@ -112,6 +112,8 @@ static const struct file_operations ramfs_file_operations = {
 	.mmap = generic_file_mmap,
 	.fsync = noop_fsync,
 	.llseek = generic_file_llseek,
+	.splice_read = generic_file_splice_read,
+	.splice_write = iter_file_splice_write,
 };
 
 static int ramfs_fill_super(struct super_block *sb, void *data)

@@ -10,6 +10,7 @@
 #include "tracefs.h"
 #include "sysctl.h"
 #include "poll.h"
+#include "splice.h"
 #include "proc_fs.h"
 #include "namei.h"
 #include "sched.h"
@@ -301,6 +302,56 @@ notrace ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			iocb->ki_pos += ret;
 	}
 	kfree(kbuf);
+	return ret;
+}
+
+/* Pages, or whole lines, into a pipe that is locked and has room; waits when there are none. A wait ends with what is there then. */
+notrace static ssize_t tracing_splice(struct file *filp, struct pipe_inode_info *pipe, size_t len, unsigned int flags)
+{
+	u64 handle = (u64)filp->private_data, waited = 0;
+	ssize_t done = 0;
+	long ret;
+
+	for (;;) {
+		do {
+			struct page *page = alloc_page(GFP_KERNEL);
+
+			if (!page)
+				return done ? done : -ENOMEM;
+			ret = tracefs_splice(handle, page_address(page), len, waited);
+			if (ret <= 0) {
+				put_page(page);
+				break;
+			}
+			pipe_push_page(pipe, page, 0, ret);
+			done += ret;
+			len -= ret;
+		} while (len && !pipe_full(pipe->head, pipe->tail, pipe->max_usage));
+		if (done || ret != -EAGAIN)
+			return done ? done : ret;
+		if (filp->f_flags & O_NONBLOCK || flags & SPLICE_F_NONBLOCK)
+			return -EAGAIN;
+		if (wait_event_interruptible(tracefs_wait, tracefs_readable(handle, 2)))
+			return -EINTR;
+		waited = 1;
+	}
+}
+
+notrace ssize_t tracing_splice_read_pipe(struct file *filp, loff_t *ppos, struct pipe_inode_info *pipe, size_t len, unsigned int flags)
+{
+	return tracing_splice(filp, pipe, len, flags);
+}
+
+/* Whole pages of the ring only, and at whole pages of the position. */
+notrace ssize_t tracing_buffers_splice_read(struct file *filp, loff_t *ppos, struct pipe_inode_info *pipe, size_t len, unsigned int flags)
+{
+	ssize_t ret;
+
+	if (*ppos & (PAGE_SIZE - 1) || len < PAGE_SIZE)
+		return -EINVAL;
+	ret = tracing_splice(filp, pipe, len & PAGE_MASK, flags);
+	if (ret > 0)
+		*ppos += ret;
 	return ret;
 }
 

@@ -4,6 +4,7 @@
  * in the table gets the generic pair. Last path component -> operations.
  */
 #include "seq_file.h"
+#include "splice.h"
 #include "tracefs.h"
 
 #define READER(fn)										\
@@ -46,7 +47,7 @@ WRITER(tracing_mark_write)
 WRITER(probes_write)
 WRITER(tracing_write_generic)
 
-#define FOPS(rd, wr) {						\
+#define FOPS(rd, wr, ...) {						\
 	.open = tracing_open_generic,				\
 	.read = rd,						\
 	.write = wr,						\
@@ -55,10 +56,11 @@ WRITER(tracing_write_generic)
 	.llseek = tracing_lseek,				\
 	.poll = tracing_poll,					\
 	.release = tracing_release_generic,			\
+	__VA_ARGS__						\
 }
 
 /* Without a position. */
-#define STREAM_FOPS(op, rd, wr) {				\
+#define STREAM_FOPS(op, rd, wr, ...) {				\
 	.open = op,						\
 	.read = rd,						\
 	.write = wr,						\
@@ -66,15 +68,17 @@ WRITER(tracing_write_generic)
 	.write_iter = tracing_write_iter,			\
 	.poll = tracing_poll,					\
 	.release = tracing_release_generic,			\
+	__VA_ARGS__						\
 }
 
 static const struct tracefs_file {
 	const char *name;
 	struct file_operations fops;
 } tracefs_files[] = {
-	{ "trace", FOPS(seq_read, tracing_write_stub) },
-	{ "trace_pipe", STREAM_FOPS(tracing_open_pipe, tracing_read_pipe, tracing_write_generic) },
-	{ "trace_pipe_raw", STREAM_FOPS(tracing_open_pipe, tracing_read_generic, tracing_write_generic) },
+	{ "trace", FOPS(seq_read, tracing_write_stub, .splice_read = generic_file_splice_read) },
+	{ "trace_pipe", STREAM_FOPS(tracing_open_pipe, tracing_read_pipe, tracing_write_generic, .splice_read = tracing_splice_read_pipe) },
+	{ "trace_pipe_raw", STREAM_FOPS(tracing_open_pipe, tracing_read_generic, tracing_write_generic, .splice_read = tracing_buffers_splice_read) },
+	{ "snapshot_raw", STREAM_FOPS(tracing_open_pipe, tracing_read_generic, tracing_write_generic, .splice_read = tracing_buffers_splice_read) },
 	{ "tracing_on", FOPS(rb_simple_read, rb_simple_write) },
 	{ "current_tracer", FOPS(tracing_set_trace_read, tracing_set_trace_write) },
 	{ "set_ftrace_filter", FOPS(seq_read, ftrace_filter_write) },

@@ -121,6 +121,10 @@ ssize_t generic_write_checks(struct kiocb *iocb, struct iov_iter *from);
 
 int __get_task_ioprio(struct task_struct *p);	/* block/ioprio.c in Linux, fs/ioprio.c here */
 
+/* fs/splice.c */
+ssize_t generic_file_splice_read(struct file *in, loff_t *ppos, struct pipe_inode_info *pipe, size_t len, unsigned int flags);
+ssize_t iter_file_splice_write(struct pipe_inode_info *pipe, struct file *out, loff_t *ppos, size_t len, unsigned int flags);
+
 /* fs/stat.c, fs/readdir.c */
 void generic_fillattr(struct user_namespace *ns, struct inode *inode, struct kstat *stat);
 int vfs_getattr_nosec(const struct path *path, struct kstat *stat, u32 request_mask, unsigned int query_flags);

@@ -35,6 +35,20 @@ static inline bool pipe_full(unsigned int head, unsigned int tail, unsigned int 
 {
 	return head - tail >= limit;
 }
-int wait_for_space(struct file *out);
+
+static inline unsigned int pipe_occupancy(unsigned int head, unsigned int tail)
+{
+	return head - tail;
+}
+
+/* fs/pipe.c; all but the first two want the lock. */
+void pipe_lock(struct pipe_inode_info *pipe);
+void pipe_unlock(struct pipe_inode_info *pipe);
+int pipe_wait_readable(struct pipe_inode_info *pipe);
+int pipe_wait_writable(struct pipe_inode_info *pipe);
+void pipe_push_page(struct pipe_inode_info *pipe, struct page *page, unsigned int offset, unsigned int len);
+void pipe_pop(struct pipe_inode_info *pipe);
+void wakeup_pipe_readers(struct pipe_inode_info *pipe);
+void wakeup_pipe_writers(struct pipe_inode_info *pipe);
 struct pipe_inode_info *get_pipe_info(struct file *file, bool for_splice);
 #endif

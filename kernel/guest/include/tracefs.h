@@ -19,5 +19,7 @@ ssize_t tracing_write_user(struct file *filp, const char __user *ubuf, size_t cn
 unsigned int tracing_poll(struct file *filp, struct poll_table_struct *pt);
 ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to);
 ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from);
+ssize_t tracing_splice_read_pipe(struct file *filp, loff_t *ppos, struct pipe_inode_info *pipe, size_t len, unsigned int flags);
+ssize_t tracing_buffers_splice_read(struct file *filp, loff_t *ppos, struct pipe_inode_info *pipe, size_t len, unsigned int flags);
 void ftrace_run_update_code(void);		/* kernel/ftrace.c: flushes queued text pokes */
 #endif

@@ -146,3 +146,5 @@ EXPORT_SYMBOL(sync_inode_metadata);
 EXPORT_SYMBOL(touch_atime);
 EXPORT_SYMBOL(unlock_new_inode);
 EXPORT_SYMBOL(unregister_filesystem);
+EXPORT_SYMBOL(generic_file_splice_read);
+EXPORT_SYMBOL(iter_file_splice_write);

@@ -7,6 +7,7 @@
 #include "uaccess.h"
 #include "kmsg.h"
 #include "random.h"
+#include "splice.h"
 
 #define MEM_MAJOR	1
 
@@ -75,6 +76,16 @@ static ssize_t write_full(struct file *file, const char __user *buf, size_t coun
 	return -ENOSPC;
 }
 
+static ssize_t pipe_to_null(struct pipe_inode_info *pipe, struct pipe_buffer *buf, size_t len, struct splice_desc *sd)
+{
+	return len;
+}
+
+static noinline ssize_t splice_write_null(struct pipe_inode_info *pipe, struct file *out, loff_t *ppos, size_t len, unsigned int flags)
+{
+	return splice_from_pipe(pipe, out, ppos, len, flags, pipe_to_null);
+}
+
 /* Lengths and seeks mean nothing here, but programs that seek must not fail. */
 static loff_t null_lseek(struct file *file, loff_t offset, int orig)
 {
@@ -83,6 +94,7 @@ static loff_t null_lseek(struct file *file, loff_t offset, int orig)
 
 static const struct file_operations null_fops = {
 	.llseek = null_lseek, .read = read_null, .write = write_null, .read_iter = read_iter_null, .write_iter = write_iter_null,
+	.splice_write = splice_write_null,
 };
 
 static const struct file_operations zero_fops = {

@@ -113,4 +113,5 @@ static ssize_t random_write_iter(struct kiocb *kiocb, struct iov_iter *iter)
 
 const struct file_operations urandom_fops = {
 	.read_iter = urandom_read_iter, .write_iter = random_write_iter, .llseek = noop_llseek,
+	.splice_read = generic_file_splice_read, .splice_write = iter_file_splice_write,
 };

@@ -82,6 +82,8 @@ const struct file_operations ext4_file_operations = {
 	.open = ext4_file_open,
 	.release = ext4_release_file,
 	.fsync = ext4_sync_file,
+	.splice_read = generic_file_splice_read,
+	.splice_write = iter_file_splice_write,
 };
 
 const struct inode_operations ext4_file_inode_operations = {

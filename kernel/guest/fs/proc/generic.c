@@ -98,6 +98,7 @@ static int proc_reg_release(struct inode *inode, struct file *file)
 
 static const struct file_operations proc_reg_file_ops = {
 	.open = proc_reg_open, .read = seq_read, .read_iter = seq_read_iter, .llseek = seq_lseek, .release = proc_reg_release,
+	.splice_read = generic_file_splice_read,
 };
 
 static struct dentry *proc_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)

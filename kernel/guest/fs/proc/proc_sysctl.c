@@ -99,4 +99,5 @@ static ssize_t proc_sys_write(struct kiocb *iocb, struct iov_iter *iter)
 
 const struct file_operations proc_sys_file_operations = {
 	.read_iter = proc_sys_read, .write_iter = proc_sys_write, .llseek = generic_file_llseek,
+	.splice_read = generic_file_splice_read, .splice_write = iter_file_splice_write,
 };
