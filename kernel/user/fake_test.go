@@ -152,7 +152,7 @@ func fakeProc(prog Program, args ...string) *Proc {
 }
 
 func (t *fakeTask) str(va uint64) string {
-	return readString(t, va)
+	return (&stackReader{c: t}).str(va)
 }
 
 func (t *fakeTask) syscall(p *Proc) int64 {

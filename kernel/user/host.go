@@ -27,6 +27,8 @@ type Host struct {
 	births   map[int]origin // children whose parent has returned from fork before they first ran
 	orphans  []origin       // of forks whose parent died before it returned
 	ledger   *ledger
+	pool     pool
+	stack    stackReader
 	parent   [2]uint64 // offsets of task_struct.real_parent and .tgid
 }
 
@@ -64,7 +66,7 @@ func (h *Host) Fork(m *kernel.Machine) kernel.Part {
 	maps.Copy(n.spawned, h.spawned)
 	for pid, p := range h.procs {
 		n.procs[pid] = p.copy()
-		n.procs[pid].ledger = n.ledger
+		n.procs[pid].ledger, n.procs[pid].pool = n.ledger, &n.pool
 		n.ledger.logged += p.size
 	}
 	for pid, o := range h.births {
@@ -82,6 +84,7 @@ func (h *Host) Close() {
 		h.procs[pid].end()
 	}
 	clear(h.procs)
+	h.pool.close()
 }
 
 // Add makes a program known by name. It needs a file /usr/bin/NAME with the stub's bytes (see StubFile) to be executed.
@@ -141,14 +144,14 @@ func (h *Host) hypercall(c *kernel.VCPU) {
 	case p == nil:
 		p = h.born(c, pid)
 	}
-	if p.lost && p.next == nil {
+	if p.lost && p.worker == nil {
 		h.m.RequestStop(fmt.Sprintf("%s (pid %d) made more than %d system calls before the machine was forked: it cannot go on in the fork", p.Name, pid, maxLog))
 	}
 	p.revive()
-	before := p.req
+	fork := p.returning()
 	c.ChargeWork(p.step(c.CPU))
-	if before != nil && before.fork != nil && before != p.req {
-		h.forked(p, before)
+	if fork != nil {
+		h.forked(p, fork)
 	}
 }
 
@@ -158,8 +161,9 @@ func (h *Host) fresh(c *kernel.VCPU, pid int) *Proc {
 		old.end()
 		old.drop() // the kernel has no gate user_task_exec for it
 	}
-	st, err := readStack(c.CPU, c.CPU.Reg(x86.RSP))
-	p := &Proc{Pid: pid, Argv: st.argv, Env: st.env, stub: h.stub, ledger: h.ledger}
+	h.stack.c, h.stack.n = c.CPU, 0
+	st, err := h.stack.stack(c.CPU.Reg(x86.RSP))
+	p := &Proc{Pid: pid, Argv: st.argv, Env: st.env, stub: h.stub, ledger: h.ledger, pool: &h.pool}
 	prog, ok := h.find(c, &st)
 	switch {
 	case err != nil:
@@ -200,12 +204,18 @@ func (h *Host) find(c *kernel.VCPU, st *stackInfo) (Program, bool) {
 			return p, true
 		}
 	}
-	for _, name := range []string{st.execFn, c.Current().Comm, first(st.argv)} {
-		if p, ok := h.programs[path.Base(name)]; ok && name != "" {
-			return p, true
-		}
+	base := path.Base(st.execFn)
+	p, ok := h.programs[base]
+	if !ok {
+		p, ok = h.programs[c.Current().Comm]
 	}
-	return Program{Name: path.Base(st.execFn)}, false
+	if !ok {
+		p, ok = h.programs[path.Base(first(st.argv))]
+	}
+	if !ok {
+		p.Name = base
+	}
+	return p, ok
 }
 
 func first(list []string) string {
@@ -231,7 +241,7 @@ func (h *Host) born(c *kernel.VCPU, pid int) *Proc {
 	if !ok {
 		o.main = func(*Sys, []string) int { return 127 } // a fork by the raw call: there is nothing to run
 	}
-	p := &Proc{Pid: pid, Name: "?", origin: o, stub: h.stub, ledger: h.ledger}
+	p := &Proc{Pid: pid, Name: "?", origin: o, stub: h.stub, ledger: h.ledger, pool: &h.pool}
 	if a := o.parent; a != nil {
 		p.Name, p.Argv, p.Env = a.name, a.argv, a.env
 	}
@@ -254,15 +264,22 @@ func (p *Proc) child() origin {
 	return origin{main: func(s *Sys, _ []string) int { return fn(s) }, parent: p.ancestor()}
 }
 
-// forked notes the child of a fork that has returned to the parent, unless the child has run already.
-func (h *Host) forked(p *Proc, req *request) {
+// returning is what the child of the fork runs from which p returns with this vmcall, unless it has run already; nil: there is none.
+func (p *Proc) returning() func(*Sys) int {
+	if p.phase != phaseCall || p.req.born {
+		return nil
+	}
+	return p.req.fork
+}
+
+// forked notes the child of a fork that has returned to the parent.
+func (h *Host) forked(p *Proc, fn func(*Sys) int) {
 	child := int(p.resp.ret)
-	if child <= 0 || req.born {
+	if child <= 0 {
 		return
 	}
 	a := p.ancestor()
 	a.log = a.log[:max(0, len(a.log)-1)]
-	fn := req.fork
 	h.births[child] = origin{main: func(s *Sys, _ []string) int { return fn(s) }, parent: a}
 }
 
@@ -297,6 +314,9 @@ func (h *Host) drop(pid int) {
 		delete(h.procs, pid)
 		p.end()
 		p.drop()
+		if len(h.procs) == 0 {
+			h.pool.close()
+		}
 	}
 }
 

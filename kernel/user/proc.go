@@ -1,9 +1,8 @@
 package user
 
 import (
-	"encoding/binary"
 	"fmt"
-	"iter"
+	"slices"
 
 	"kscope/kernel"
 	"kscope/kernel/x86"
@@ -109,9 +108,6 @@ func (p *Proc) record(r response) {
 	p.log = append(p.log, r)
 }
 
-// killed is the sentinel that unwinds a program whose task is gone.
-type killed struct{}
-
 // Proc is one task that runs a Go program.
 type Proc struct {
 	Pid  int
@@ -130,10 +126,10 @@ type Proc struct {
 	holds, killedAt int        // how often it was asked, and when the program was killed
 	stub            *stub
 
-	// The coroutine; nil until the first step (of a copy: until it must run).
-	next   func() (*request, bool)
-	stop   func()
-	resp   response // for the coroutine to pick up
+	pool   *pool
+	worker *worker // nil until the first step (of a copy: until it must run)
+	sys    *Sys
+	resp   response // for the program to pick up
 	replay int      // results still to be fed; > 0 while replaying
 }
 
@@ -165,7 +161,7 @@ func (o origin) entry() func(*Sys, []string) int {
 	}
 	p := &Proc{Name: a.name, Argv: a.argv, Env: a.env, origin: a.origin, log: a.log, stub: a.stub}
 	p.start()
-	defer p.stop()
+	defer p.end()
 	req, ok := p.feed()
 	if !ok || req.fork == nil {
 		panic(fmt.Sprintf("BUG: user: %s does not repeat its fork: the program is no function of its system calls", a.name))
@@ -174,31 +170,14 @@ func (o origin) entry() func(*Sys, []string) int {
 	return func(s *Sys, _ []string) int { return fn(s) }
 }
 
-// start makes the coroutine, which waits for the first next.
-func (p *Proc) start() {
-	main := p.origin.entry()
-	p.next, p.stop = iter.Pull(func(yield func(*request) bool) {
-		s := &Sys{p: p, yield: yield}
-		defer func() {
-			s.dead = true
-			if r := recover(); r != nil {
-				if _, ok := r.(killed); !ok {
-					panic(r)
-				}
-			}
-		}()
-		s.ExitGroup(main(s, p.Argv))
-	})
-}
-
 // feed runs the coroutine through the log and returns the request that is in flight behind it.
 func (p *Proc) feed() (*request, bool) {
 	p.replay = len(p.log)
-	req, ok := p.next()
+	req, ok := p.resume()
 	for i := 0; i < len(p.log) && ok; i++ {
 		p.replay = len(p.log) - i - 1
 		p.resp = p.log[i]
-		req, ok = p.next()
+		req, ok = p.resume()
 	}
 	return req, ok
 }
@@ -213,7 +192,7 @@ func (o origin) copy() origin {
 
 // revive makes a copied Proc's coroutine and brings it to where the original was. A program that is lost exits instead.
 func (p *Proc) revive() {
-	if p.next != nil {
+	if p.worker != nil {
 		return
 	}
 	if p.lost {
@@ -244,23 +223,19 @@ func (p *Proc) ancestor() *ancestor {
 // copy is the Proc of a forked machine; its coroutine is made when it must run.
 func (p *Proc) copy() *Proc {
 	q := *p
-	q.next, q.stop, q.resp, q.held, q.holds = nil, nil, response{}, 0, 0
+	q.pool, q.worker, q.sys, q.resp, q.held, q.holds = nil, nil, nil, response{}, 0, 0
 	q.log = p.log[:len(p.log):len(p.log)]
 	q.origin = p.origin.copy()
 	q.lost = p.lost || p.origin.parent != nil && p.origin.parent.lost
 	if p.req != nil {
 		req := *p.req
-		req.fork = nil
+		req.fork, req.in = nil, slices.Clone(req.in)
+		for i := range req.in {
+			req.in[i].data = slices.Clone(req.in[i].data) // the original's program makes its next request in the same memory
+		}
 		q.req = &req
 	}
 	return &q
-}
-
-// end stops the coroutine. What the program defers runs now; its system calls all unwind.
-func (p *Proc) end() {
-	if p.stop != nil {
-		p.stop()
-	}
 }
 
 // step answers one vmcall: it takes the result, lets the program run to its next request, and loads that. It returns the
@@ -278,7 +253,7 @@ func (p *Proc) step(c cpu) (ns uint64) {
 		p.resp = r
 		fallthrough
 	case phaseFresh:
-		req, ok := p.next()
+		req, ok := p.resume()
 		if !ok {
 			req = &request{nr: sysExitGroup} // the program has ended, but a damaged guest runs its stub on
 		}
@@ -362,72 +337,4 @@ type stub struct {
 	scratch, size uint64 // the read-write area
 	handler       uint64 // of signals that the program catches: it adds them to a set (see Sys.Caught)
 	restorer      uint64 // where a handler returns to: rt_sigreturn
-}
-
-// stackInfo is what execve left on the user stack (see create_elf_tables in fs/binfmt_elf.c).
-type stackInfo struct {
-	argv, env []string
-	execFn    string // AT_EXECFN: the path that was executed
-}
-
-const (
-	atNull   = 0
-	atExecFn = 31
-	maxArgs  = 64 << 10  // as many as fit into the kernel's MAX_ARG_PAGES
-	maxArg   = 128 << 10 // MAX_ARG_STRLEN
-)
-
-// readStack reads argc, argv, envp and the auxiliary vector at sp.
-func readStack(c cpu, sp uint64) (s stackInfo, err error) {
-	word := func() (v uint64) {
-		var b [8]byte
-		if err == nil {
-			err = c.Read(sp, b[:])
-		}
-		sp += 8
-		return binary.LittleEndian.Uint64(b[:])
-	}
-	argc := word()
-	if err == nil && argc > maxArgs {
-		return s, fmt.Errorf("argc %d on the stack of a new program", argc)
-	}
-	for range argc {
-		s.argv = append(s.argv, readString(c, word()))
-	}
-	for word(); err == nil && len(s.env) < maxArgs; {
-		p := word()
-		if p == 0 {
-			break
-		}
-		s.env = append(s.env, readString(c, p))
-	}
-	for i := 0; err == nil && i < 64; i++ {
-		key, v := word(), word()
-		if key == atNull {
-			break
-		}
-		if key == atExecFn {
-			s.execFn = readString(c, v)
-		}
-	}
-	return s, err
-}
-
-// readString reads a NUL-terminated string of at most maxArg bytes of user memory, as far as it is there.
-func readString(c cpu, va uint64) string {
-	var out []byte
-	for len(out) < maxArg {
-		b := make([]byte, 64-va%64)
-		if c.Read(va, b) != nil {
-			break
-		}
-		for i, x := range b {
-			if x == 0 {
-				return string(append(out, b[:i]...))
-			}
-		}
-		out = append(out, b...)
-		va += uint64(len(b))
-	}
-	return string(out)
 }

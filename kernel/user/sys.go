@@ -12,10 +12,12 @@ import (
 // and the Errno, 0 when all went well. When the task is gone they do not return: the program unwinds.
 type Sys struct {
 	p     *Proc
-	yield func(*request) bool
+	yield func(*request) bool // nil until the program runs
 	dead  bool
 	work  uint64
-	top   uint64 // bytes taken from the scratch area's end by Alloc
+	top   uint64  // bytes taken from the scratch area's end by Alloc
+	req   request // the call in progress, and its arguments
+	a     args
 
 	big     Buf // of Read
 	dirents Buf // of Getdents64
@@ -47,21 +49,26 @@ func (s *Sys) Work(n int) {
 	}
 }
 
-func (s *Sys) do(r *request) *response {
-	if s.dead {
+// do makes a request, of which it keeps a copy.
+func (s *Sys) do(r *request) response {
+	if s.dead || !s.ask(r) {
 		panic(killed{})
 	}
-	r.work, s.work = s.work, 0
-	if !s.yield(r) {
+	return s.p.resp
+}
+
+// ask is do; false: the program is to end.
+func (s *Sys) ask(r *request) bool {
+	s.req = *r
+	s.req.work, s.work = s.work, 0
+	if !s.yield(&s.req) {
 		s.dead = true
-		panic(killed{})
 	}
-	resp := s.p.resp
-	return &resp
+	return !s.dead
 }
 
 // call builds and does one request.
-func (s *Sys) call(r *request) (*response, kernel.Errno) {
+func (s *Sys) call(r *request) (response, kernel.Errno) {
 	resp := s.do(r)
 	if resp.ret < 0 && resp.ret >= -4095 {
 		return resp, kernel.Errno(-resp.ret)
@@ -77,15 +84,18 @@ func (s *Sys) Call(nr int, args ...uint64) (int64, kernel.Errno) {
 	return resp.ret, e
 }
 
-// args lays out byte arguments at the start of the scratch area.
+// args lays out byte arguments at the start of the scratch area. Its own memory serves call after call.
 type args struct {
-	at  uint64
-	end uint64
-	in  []chunk
+	at, end uint64
+	in      []chunk
+	text    []byte // of strings and arrays
+	ptrs    []byte
 }
 
 func (s *Sys) args() *args {
-	return &args{at: s.p.stub.scratch, end: s.p.stub.scratch + argSpace}
+	s.a.at, s.a.end = s.p.stub.scratch, s.p.stub.scratch+argSpace
+	s.a.in, s.a.text = s.a.in[:0], s.a.text[:0]
+	return &s.a
 }
 
 // bytes places data and returns its address, 0 when the arguments are too long.
@@ -97,7 +107,11 @@ func (a *args) bytes(data []byte) uint64 {
 	return at
 }
 
-func (a *args) str(text string) uint64 { return a.bytes(append([]byte(text), 0)) }
+func (a *args) str(text string) uint64 {
+	n := len(a.text)
+	a.text = append(append(a.text, text...), 0)
+	return a.bytes(a.text[n:])
+}
 
 // space reserves n bytes for a result.
 func (a *args) space(n int) uint64 {
@@ -111,15 +125,17 @@ func (a *args) space(n int) uint64 {
 
 // array places a NULL-terminated array of strings.
 func (a *args) array(list []string) uint64 {
-	var ptrs []byte
+	a.ptrs = a.ptrs[:0]
 	for _, text := range list {
 		p := a.str(text)
 		if p == 0 {
 			return 0
 		}
-		ptrs = binary.LittleEndian.AppendUint64(ptrs, p)
+		a.ptrs = binary.LittleEndian.AppendUint64(a.ptrs, p)
 	}
-	return a.bytes(binary.LittleEndian.AppendUint64(ptrs, 0))
+	n := len(a.text)
+	a.text = binary.LittleEndian.AppendUint64(append(a.text, a.ptrs...), 0)
+	return a.bytes(a.text[n:])
 }
 
 // pathCall is a call whose string argument is argument i.
@@ -261,7 +277,7 @@ func (s *Sys) Exec(path string, argv, env []string) kernel.Errno {
 			return e
 		}
 		defer s.Munmap(b)
-		a = &args{at: b.Addr, end: b.Addr + uint64(need)}
+		a.at, a.end = b.Addr, b.Addr+uint64(need)
 	}
 	r := &request{nr: sysExecve}
 	r.args[0], r.args[1], r.args[2] = a.str(path), a.array(argv), a.array(env)
