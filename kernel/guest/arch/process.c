@@ -17,12 +17,15 @@ extern char ret_from_fork[];
 int copy_thread(struct task_struct *p, const struct kernel_clone_args *args);
 struct task_struct *__switch_to(struct task_struct *prev, struct task_struct *next);
 
-/* A program may have changed its bases in the registers alone (arch_prctl writes both). */
+/*
+ * A program can have changed its base in the register alone (arch_prctl writes both), by loading a selector. A base of 0 stays 0 so:
+ * our selectors' bases are, and CR4.FSGSBASE is off. The register need then not be read.
+ */
 static noinline void current_save_fsgs(void)
 {
 	unsigned long flags;
 
-	if (!current->mm)
+	if (!current->mm || !current->thread.fsbase)
 		return;
 	local_irq_save(flags);
 	current->thread.fsbase = rdmsrl(MSR_FS_BASE);
@@ -64,7 +67,7 @@ __used notrace struct task_struct *__switch_to(struct task_struct *prev_p, struc
 {
 	unsigned long top = (unsigned long)next_p->stack + THREAD_SIZE;
 
-	if (prev_p->mm)
+	if (prev_p->mm && unlikely(prev_p->thread.fsbase))
 		prev_p->thread.fsbase = rdmsrl(MSR_FS_BASE);
 	if (next_p->mm && (next_p->thread.fsbase || prev_p->thread.fsbase))
 		wrmsrl(MSR_FS_BASE, next_p->thread.fsbase);
@@ -82,9 +85,11 @@ void user_disable_single_step(struct task_struct *child)
 
 void flush_thread(void)
 {
+	if (current->thread.fsbase)
+		wrmsrl(MSR_FS_BASE, 0);
+	if (current->thread.gsbase)
+		wrmsrl(MSR_KERNEL_GS_BASE, 0);
 	current->thread.fsbase = current->thread.gsbase = 0;
-	wrmsrl(MSR_FS_BASE, 0);
-	wrmsrl(MSR_KERNEL_GS_BASE, 0);
 }
 
 void start_thread(struct pt_regs *regs, unsigned long new_ip, unsigned long new_sp)

@@ -427,6 +427,18 @@ struct dentry *d_make_root(struct inode *root_inode)
 	return res;
 }
 
+/* 0: the names are the same. They are short, and both in kernel memory: a word that is on one page may be read beyond the end. */
+static __always_inline int dentry_cmp(const unsigned char *cs, const unsigned char *ct, unsigned int tcount)
+{
+	for (; tcount > 8; tcount -= 8, cs += 8, ct += 8) {
+		if (*(const u64 *)cs != *(const u64 *)ct)
+			return 1;
+	}
+	if (unlikely(offset_in_page(ct) > PAGE_SIZE - 8 || offset_in_page(cs) > PAGE_SIZE - 8))
+		return memcmp(cs, ct, tcount);
+	return ((*(const u64 *)cs ^ *(const u64 *)ct) << 8 * (8 - tcount)) != 0;
+}
+
 /*
  * __d_lookup_rcu finds a dentry without any store: the caller checks *@seqp again before it believes what it reads.
  */
@@ -442,7 +454,7 @@ struct dentry *__d_lookup_rcu(const struct dentry *parent, const struct qstr *na
 
 		if (dentry->d_parent != parent || d_unhashed(dentry) || dentry->d_name.hash_len != hashlen)
 			continue;
-		if (memcmp(READ_ONCE(dentry->d_name.name), name->name, hashlen_len(hashlen)))
+		if (dentry_cmp(READ_ONCE(dentry->d_name.name), name->name, hashlen_len(hashlen)))
 			continue;
 		*seqp = seq;
 		return dentry;

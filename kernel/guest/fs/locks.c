@@ -215,27 +215,35 @@ static noinline int locks_lock_inode_wait(struct inode *inode, const struct file
 	}
 }
 
+/* All that @owner holds of a kind: few files have any, so the lock that says so is made here. */
+static noinline void remove_locks(struct inode *inode, void *owner, unsigned int kind)
+{
+	struct file_lock all = { .fl_owner = owner, .fl_flags = kind, .fl_type = F_UNLCK, .fl_end = OFFSET_MAX };
+
+	if (kind == FL_POSIX)
+		posix_lock_inode(inode, &all);
+	else
+		flock_lock_inode(inode, &all);
+}
+
 noinline void locks_remove_posix(struct file *filp, void *owner)
 {
 	struct inode *inode = file_inode(filp);
 	struct file_lock_context *ctx = smp_load_acquire(&inode->i_flctx);
-	struct file_lock all = { .fl_owner = owner, .fl_flags = FL_POSIX, .fl_type = F_UNLCK, .fl_end = OFFSET_MAX };
 
 	/* closing any descriptor of a file takes all of the process's locks on it */
 	if (!ctx || list_empty(&ctx->flc_posix))
 		return;
-	posix_lock_inode(inode, &all);
+	remove_locks(inode, owner, FL_POSIX);
 }
 
 noinline void locks_remove_file(struct file *filp)
 {
 	struct inode *inode = file_inode(filp);
 	struct file_lock_context *ctx = smp_load_acquire(&inode->i_flctx);
-	struct file_lock all = { .fl_owner = filp, .fl_flags = FL_FLOCK, .fl_type = F_UNLCK, .fl_end = OFFSET_MAX };
 
-	if (!ctx || list_empty(&ctx->flc_flock))
-		return;
-	flock_lock_inode(inode, &all);
+	if (ctx && !list_empty(&ctx->flc_flock))
+		remove_locks(inode, filp, FL_FLOCK);
 }
 
 SYSCALL_DEFINE2(flock, unsigned int, fd, unsigned int, cmd)

@@ -4,8 +4,15 @@
 #define BITS_PER_LONG		64
 #define BIT(n)			(1UL << (n))
 #define BITS_TO_LONGS(n)	(((n) + 63) / 64)
-static __always_inline void set_bit(long nr, volatile unsigned long *p) { asm volatile("lock btsq %1,%0" : "+m"(*p) : "Jr"(nr) : "memory", "cc"); }
-static __always_inline void clear_bit(long nr, volatile unsigned long *p) { asm volatile("lock btrq %1,%0" : "+m"(*p) : "Jr"(nr) : "memory", "cc"); }
+/* As or and and of a word: a number in a register would make bts and btr slow. */
+static __always_inline void set_bit(long nr, volatile unsigned long *p)
+{
+	asm volatile("lock orq %1,%0" : "+m"(p[nr >> 6]) : "er"(1UL << (nr & 63)) : "memory", "cc");
+}
+static __always_inline void clear_bit(long nr, volatile unsigned long *p)
+{
+	asm volatile("lock andq %1,%0" : "+m"(p[nr >> 6]) : "er"(~(1UL << (nr & 63))) : "memory", "cc");
+}
 static __always_inline void __set_bit(long nr, volatile unsigned long *p) { p[nr >> 6] |= 1UL << (nr & 63); }
 static __always_inline void __clear_bit(long nr, volatile unsigned long *p) { p[nr >> 6] &= ~(1UL << (nr & 63)); }
 static __always_inline bool test_bit(long nr, const volatile unsigned long *p) { return p[nr >> 6] >> (nr & 63) & 1; }

@@ -16,4 +16,4 @@ static __always_inline bool irqs_disabled(void) { return !(native_save_fl() & X8
 #define irqs_disabled_flags(f)	(!((f) & X86_EFLAGS_IF))
 #define local_save_flags(f)	((f) = native_save_fl())
 #define local_irq_save(f)	do { (f) = native_save_fl(); local_irq_disable(); } while (0)
-#define local_irq_restore(f)	do { if ((f) & X86_EFLAGS_IF) local_irq_enable(); } while (0)
+#define local_irq_restore(f)	do { if (__builtin_expect(!!((f) & X86_EFLAGS_IF), 1)) local_irq_enable(); } while (0)

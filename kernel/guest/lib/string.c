@@ -7,6 +7,7 @@
 #include "errno.h"
 #include "kernel.h"
 #include "slab.h"
+#include "word-at-a-time.h"
 
 size_t strlen(const char *s)
 {
@@ -19,11 +20,20 @@ size_t strlen(const char *s)
 
 size_t strnlen(const char *s, size_t count)
 {
-	size_t n = 0;
+	unsigned long align = (unsigned long)s & 7, zero;
+	const unsigned long *word = (const unsigned long *)(s - align);
+	size_t n = 0, max = count + align;
 
-	while (n < count && s[n])
-		n++;
-	return n;
+	if (!count)
+		return 0;
+	zero = has_zero(*word | ((1UL << 8 * align) - 1));	/* what is before the string is no end of it */
+	while (!zero) {
+		n += 8;
+		if (n >= max)
+			return count;
+		zero = has_zero(*++word);
+	}
+	return min(n + find_zero(zero), max) - align;
 }
 
 char *strcpy(char *dest, const char *src)
@@ -63,11 +73,20 @@ size_t strlcpy(char *dest, const char *src, size_t size)
 /* strscpy returns the copied length, or -E2BIG when @src was cut. */
 ssize_t strscpy(char *dest, const char *src, size_t count)
 {
-	size_t i;
+	size_t i, max = min(count, PAGE_SIZE - ((unsigned long)src & (PAGE_SIZE - 1)));
 
 	if (!count)
 		return -E2BIG;
-	for (i = 0; i < count; i++) {
+	for (i = 0; i + 8 <= max; i += 8) {	/* words, to the end of the page */
+		unsigned long c = *(const unsigned long *)(src + i), zero = has_zero(c);
+
+		if (zero) {
+			*(unsigned long *)(dest + i) = c & zero_bytemask(zero);
+			return i + find_zero(zero);
+		}
+		*(unsigned long *)(dest + i) = c;
+	}
+	for (; i < count; i++) {
 		dest[i] = src[i];
 		if (!src[i])
 			return i;
@@ -137,13 +156,15 @@ char *strchrnul(const char *s, int c)
 char *strrchr(const char *s, int c)
 {
 	const char *last = NULL;
+	char at;
 
-	for (;; s++) {
-		if (*s == (char)c)
+	do {
+		at = *s;
+		if (at == (char)c)
 			last = s;
-		if (!*s)
-			return (char *)last;
-	}
+		s++;
+	} while (at);
+	return (char *)last;
 }
 
 char *strnchr(const char *s, size_t count, int c)
@@ -214,6 +235,8 @@ int memcmp(const void *a, const void *b, size_t count)
 {
 	const unsigned char *x = a, *y = b;
 
+	for (; count >= 8 && *(const u64 *)x == *(const u64 *)y; count -= 8)
+		x += 8, y += 8;
 	for (; count; count--, x++, y++)
 		if (*x != *y)
 			return *x - *y;

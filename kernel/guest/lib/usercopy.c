@@ -1,6 +1,7 @@
 /* Access to user memory, checked (lib/usercopy.c, lib/strncpy_from_user.c, lib/strnlen_user.c). */
 #include "sched.h"
 #include "uaccess.h"
+#include "word-at-a-time.h"
 
 unsigned long __clear_user_erms(void *to, unsigned long n);
 unsigned char __get_user_nocheck_1(const void *p, int *err);
@@ -33,10 +34,21 @@ unsigned long clear_user(void __user *to, unsigned long n)
 long do_strncpy(char *dst, const char *src, long count);
 long do_strncpy(char *dst, const char *src, long count)
 {
-	long i;
+	long i = 0;
 	int err = 0;
 
-	for (i = 0; i < count; i++) {
+	/* words, until one of them faults or has the end */
+	for (; i + 8 <= count; i += 8) {
+		unsigned long c, zero;
+
+		if (unlikely(__get_user(c, (const unsigned long __user *)(src + i))))
+			break;
+		*(unsigned long *)(dst + i) = c;
+		zero = has_zero(c);
+		if (zero)
+			return i + find_zero(zero);
+	}
+	for (; i < count; i++) {
 		dst[i] = __get_user_nocheck_1(src + i, &err);
 		if (err)
 			return -EFAULT;
@@ -57,10 +69,6 @@ long strncpy_from_user(char *dst, const char __user *src, long count)
 	return do_strncpy(dst, src, min(count, (long)(TASK_SIZE_MAX - (unsigned long)src)));
 }
 
-#define ONE_BYTES	0x0101010101010101UL
-#define HIGH_BITS	0x8080808080808080UL
-
-/* Words at a time: an aligned word does not cross a page, so none is read that the string does not reach into. */
 static long do_strnlen_user(const char __user *src, unsigned long count, unsigned long max)
 {
 	unsigned long align = (unsigned long)src & 7, res = 0, c, zero;
@@ -71,9 +79,9 @@ static long do_strnlen_user(const char __user *src, unsigned long count, unsigne
 		return 0;
 	c |= (1UL << 8 * align) - 1;		/* what is before the string is no end of it */
 	for (;;) {
-		zero = (c - ONE_BYTES) & ~c & HIGH_BITS;
+		zero = has_zero(c);
 		if (zero) {
-			res += (__ffs(zero) >> 3) + 1 - align;
+			res += find_zero(zero) + 1 - align;
 			return res <= count ? (long)res : (long)count + 1;
 		}
 		res += 8;

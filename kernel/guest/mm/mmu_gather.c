@@ -65,13 +65,16 @@ static noinline void tlb_next_batch(struct mmu_gather *tlb)
 
 static __always_inline void tlb_gather(struct mmu_gather *tlb, struct page *page, unsigned long addr, unsigned long size)
 {
+	unsigned int nr = tlb->nr;
+
 	if (addr < tlb->start)
 		tlb->start = addr;
 	if (addr + size > tlb->end)
 		tlb->end = addr + size;
-	tlb->pages[tlb->nr] = page;
-	if (unlikely(++tlb->nr == tlb->max))
-		tlb_next_batch(tlb);
+	tlb->nr = nr + 1;
+	tlb->pages[nr] = page;
+	if (unlikely(nr + 1 == tlb->max))
+		return tlb_next_batch(tlb);
 }
 
 /* The page-table lock may be held: a flush sends IPIs and waits, which is fine with IRQs on. */

@@ -119,6 +119,13 @@ static noinline int rmqueue_bulk(struct zone *zone, unsigned int order, unsigned
 	return i;
 }
 
+/* False: there is no memory. */
+static noinline bool pcp_refill(struct zone *zone, struct per_cpu_pages *pcp)
+{
+	pcp->count += rmqueue_bulk(zone, 0, PCP_BATCH, &pcp->lists);
+	return pcp->count;
+}
+
 static __always_inline struct page *rmqueue_pcplist(struct zone *zone)
 {
 	struct per_cpu_pages *pcp;
@@ -127,9 +134,7 @@ static __always_inline struct page *rmqueue_pcplist(struct zone *zone)
 
 	local_irq_save(flags);
 	pcp = this_cpu_ptr(&boot_pageset);
-	if (unlikely(list_empty(&pcp->lists)))
-		pcp->count += rmqueue_bulk(zone, 0, PCP_BATCH, &pcp->lists);
-	if (likely(!list_empty(&pcp->lists))) {
+	if (likely(pcp->count) || pcp_refill(zone, pcp)) {
 		page = list_first_entry(&pcp->lists, struct page, lru);
 		__list_del(page->lru.prev, page->lru.next);
 		pcp->count--;
@@ -182,20 +187,26 @@ static noinline struct page *prep_new_block(struct page *page, unsigned int orde
 	return page;
 }
 
+/* More than one page. */
+static noinline struct page *rmqueue(struct zone *zone, unsigned int order, gfp_t gfp_mask)
+{
+	struct page *page = rmqueue_buddy(zone, order);
+
+	return page ? prep_new_block(page, order, gfp_mask) : NULL;
+}
+
 static noinline struct page *get_page_from_freelist(gfp_t gfp_mask, unsigned int order)
 {
 	struct page *page;
 
-	if (unlikely(order)) {
-		page = rmqueue_buddy(&contig_zone, order);
-		return page ? prep_new_block(page, order, gfp_mask) : NULL;
-	}
+	if (unlikely(order))
+		return rmqueue(&contig_zone, order, gfp_mask);
 	page = rmqueue_pcplist(&contig_zone);
-	if (likely(page)) {
-		post_alloc_hook(page);
-		if (gfp_mask & __GFP_ZERO)
-			clear_page(page_address(page));
-	}
+	if (unlikely(!page))
+		return NULL;
+	post_alloc_hook(page);
+	if (gfp_mask & __GFP_ZERO)
+		clear_page(page_address(page));
 	return page;
 }
 
@@ -332,13 +343,17 @@ static noinline void free_unref_page(struct page *page, unsigned int order)
 /* Single pages, all at once: their references are gone. */
 static noinline void free_unref_page_list(struct page **pages, unsigned int nr)
 {
+	struct per_cpu_pages *pcp;
 	unsigned long flags;
 	unsigned int i;
 
 	local_irq_save(flags);
+	pcp = this_cpu_ptr(&boot_pageset);
 	for (i = 0; i < nr; i++) {
-		if (free_pages_prepare(pages[i]))
-			free_unref_page_commit(&contig_zone, this_cpu_ptr(&boot_pageset), pages[i]);
+		struct page *page = pages[i];
+
+		if (free_pages_prepare(page))
+			free_unref_page_commit(&contig_zone, pcp, page);
 	}
 	local_irq_restore(flags);
 }

@@ -29,19 +29,19 @@ void pgd_free(struct mm_struct *mm, pgd_t *pgd)
 }
 
 /* Puts a new table into an empty entry; who comes second gives his back (false). */
-static __always_inline bool install_table(struct mm_struct *mm, unsigned long *entry, unsigned long table)
+static __always_inline bool install_table(struct mm_struct *mm, unsigned long *entry, struct page *table)
 {
 	bool first;
 
 	spin_lock(&mm->page_table_lock);
 	first = !(*entry & _PAGE_PRESENT);
 	if (likely(first)) {
-		WRITE_ONCE(*entry, __pa(table) | _PAGE_TABLE);
+		WRITE_ONCE(*entry, page_to_phys(table) | _PAGE_TABLE);
 		atomic_long_add(PAGE_SIZE, &mm->pgtables_bytes);
 	}
 	spin_unlock(&mm->page_table_lock);
 	if (unlikely(!first))
-		free_page(table);
+		put_page(table);
 	return first;
 }
 
@@ -51,7 +51,7 @@ noinline int __pud_alloc(struct mm_struct *mm, unsigned long *pgd, unsigned long
 
 	if (!new)
 		return -ENOMEM;
-	install_table(mm, pgd, new);
+	install_table(mm, pgd, pfn_to_page((new - PAGE_OFFSET) >> PAGE_SHIFT));
 	return 0;
 }
 
@@ -62,7 +62,7 @@ noinline int __pmd_alloc(struct mm_struct *mm, unsigned long *pud, unsigned long
 	if (!new)
 		return -ENOMEM;
 	__mod_lruvec_page_state(new, NR_PAGETABLE, 1);
-	if (!install_table(mm, pud, (unsigned long)page_address(new)))
+	if (unlikely(!install_table(mm, pud, new)))
 		__mod_lruvec_page_state(new, NR_PAGETABLE, -1);
 	return 0;
 }
@@ -78,7 +78,7 @@ static noinline struct page *pte_alloc_one(struct mm_struct *mm)
 
 static noinline void pmd_install(struct mm_struct *mm, pmd_t *pmd, struct page **pte)
 {
-	if (!install_table(mm, &pmd->pmd, (unsigned long)page_address(*pte)))
+	if (unlikely(!install_table(mm, &pmd->pmd, *pte)))
 		__mod_lruvec_page_state(*pte, NR_PAGETABLE, -1);
 	*pte = NULL;
 }

@@ -86,7 +86,7 @@ void update_rq_clock(struct rq *rq)
 
 	if (rq->clock_update_flags & RQCF_ACT_SKIP)
 		return;
-	delta = sched_clock() - rq->clock;
+	delta = rdtsc() - rq->clock;	/* sched_clock() */
 	if (delta < 0)
 		return;
 	rq->clock += delta;
@@ -99,7 +99,7 @@ void update_rq_clock(struct rq *rq)
  */
 void notrace sched_clock_sync(struct task_struct *p)
 {
-	while (sched_clock() <= READ_ONCE(p->clock_floor))
+	while (rdtsc() <= READ_ONCE(p->clock_floor))
 		cpu_relax();
 }
 
@@ -399,7 +399,8 @@ static void __sched notrace __schedule(unsigned int sched_mode)
 	clear_preempt_need_resched();
 	rq->clock_update_flags = 0;
 	if (likely(prev != next)) {
-		sched_clock_sync(next);
+		if (unlikely(rq->clock <= READ_ONCE(next->clock_floor)))
+			sched_clock_sync(next);
 		rq->nr_switches++;
 		WRITE_ONCE(rq->curr, next);
 		++*switch_count;

@@ -27,6 +27,9 @@ static void update_sysctl(void)
 	sysctl_sched_wakeup_granularity = 1000000 * factor;
 }
 
+/* Some queue had a task that waits, when one was last put on it or looked for (root_domain's overload): others may pull. */
+static bool rd_overload;
+
 void init_cfs_rq(struct cfs_rq *cfs_rq)
 {
 	cfs_rq->tasks_timeline = RB_ROOT_CACHED;
@@ -287,6 +290,8 @@ static void enqueue_task_fair(struct rq *rq, struct task_struct *p, int flags)
 {
 	enqueue_entity(&rq->cfs, &p->se, flags);
 	rq->nr_running++;
+	if (rq->cfs.nr_running > 1 && !READ_ONCE(rd_overload))
+		WRITE_ONCE(rd_overload, true);
 }
 
 static void set_next_buddy(struct sched_entity *se)
@@ -419,8 +424,10 @@ static noinline int load_balance(struct rq *this_rq)
 {
 	struct rq *busiest = find_busiest_queue(this_rq);
 
-	if (!busiest)
+	if (!busiest) {
+		WRITE_ONCE(rd_overload, false);
 		return 0;
+	}
 	raw_spin_rq_unlock(this_rq);
 	double_rq_lock(this_rq, busiest);
 	if (busiest->cfs.nr_running > this_rq->cfs.nr_running + 1)
@@ -432,7 +439,7 @@ static noinline int load_balance(struct rq *this_rq)
 /* About to idle: is there work waiting elsewhere? */
 static noinline int sched_balance_newidle(struct rq *this_rq)
 {
-	if (!cpumask_test_cpu(this_rq->cpu, cpu_active_mask))
+	if (!cpumask_test_cpu(this_rq->cpu, cpu_active_mask) || !READ_ONCE(rd_overload))
 		return 0;
 	load_balance(this_rq);
 	/* The lock was dropped: a real-time task may have come. */

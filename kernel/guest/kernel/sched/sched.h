@@ -176,7 +176,7 @@ static __always_inline u64 rq_clock_task(struct rq *rq) { return rq->clock_task;
 /* What happens to p now must be before anything it does elsewhere; see sched_clock_sync(). */
 static __always_inline void clock_floor_now(struct task_struct *p)
 {
-	u64 now = sched_clock();
+	u64 now = rdtsc();	/* sched_clock() */
 
 	if (now > p->clock_floor)
 		p->clock_floor = now;

@@ -12,6 +12,7 @@ static struct {
 	u64 cycle_last;		/* TSC at the last update */
 	u64 base;		/* CLOCK_MONOTONIC then */
 	u64 offs_real;		/* CLOCK_REALTIME = monotonic + this */
+	struct timespec64 xtime; /* CLOCK_REALTIME at the last update: what the coarse clock says */
 } tk_core;
 
 u64 notrace sched_clock(void)
@@ -95,7 +96,7 @@ void ktime_get_coarse_real_ts64(struct timespec64 *ts)
 
 	do {
 		seq = read_seqcount_begin(&tk_core.seq);
-		*ts = ns_to_timespec64(tk_core.base + tk_core.offs_real);
+		*ts = tk_core.xtime;
 	} while (read_seqcount_retry(&tk_core.seq, seq));
 }
 
@@ -115,6 +116,7 @@ void update_wall_time(void)
 	write_seqcount_begin(&tk_core.seq);
 	tk_core.cycle_last += delta;
 	tk_core.base += delta;
+	tk_core.xtime = ns_to_timespec64(tk_core.base + tk_core.offs_real);
 	write_seqcount_end(&tk_core.seq);
 }
 
@@ -123,6 +125,7 @@ void __init timekeeping_init(void)
 {
 	tk_core.cycle_last = tk_core.base = read_tsc();
 	tk_core.offs_real = boot_params.boot_time_s * NSEC_PER_SEC;
+	tk_core.xtime = ns_to_timespec64(tk_core.base + tk_core.offs_real);
 }
 
 int get_timespec64(struct timespec64 *ts, const struct __kernel_timespec __user *uts)
