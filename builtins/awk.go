@@ -147,6 +147,7 @@ func (c *call) awkPattern(v starlark.Value) (pattern, error) {
 		glob := string(v)
 		if strings.HasPrefix(glob, "/") && strings.HasSuffix(glob, "/") && len(glob) > 1 {
 			e := c.errorf("pattern %q: a string is a glob of events", glob)
+			e.At = glob
 			e.Hint = fmt.Sprintf("write re(%q)", glob[1:len(glob)-1])
 			return nil, e
 		}
@@ -157,6 +158,9 @@ func (c *call) awkPattern(v starlark.Value) (pattern, error) {
 	case *lang.Regexp:
 		return func(_ *starlark.Thread, l *awkLine) (bool, error) { return v.Regexp().MatchString(l.line), nil }, nil
 	case starlark.Callable:
+		if err := c.takes("rules", v, "r"); err != nil {
+			return nil, err
+		}
 		return func(t *starlark.Thread, l *awkLine) (bool, error) {
 			got, err := starlark.Call(t, v, starlark.Tuple{l}, nil)
 			return err == nil && bool(got.Truth()), err
@@ -166,7 +170,7 @@ func (c *call) awkPattern(v starlark.Value) (pattern, error) {
 			return c.awkRange(v[0], v[1])
 		}
 	}
-	return nil, c.errorf("a pattern is %s, want None, a glob of events, re(...), a function of r or (from, to)", v.Type())
+	return nil, c.errorf("rules: a pattern is %s, want None, a glob of events, re(...), a function of r or (from, to)", v.Type())
 }
 
 // awkRange is true from a record that matches one pattern to the next, or the same, that matches the other.
@@ -255,26 +259,36 @@ func awkRun(c *call) (starlark.Value, error) {
 	if err := p.compile(rules); err != nil {
 		return nil, err
 	}
-	if err := c.maybe("begin", begin); err != nil {
+	first, err := c.maybe("begin", begin)
+	if err != nil {
+		return nil, err
+	}
+	last, err := c.maybe("end", end)
+	if err != nil {
+		return nil, err
+	}
+	if err := first(); err != nil {
 		return nil, err
 	}
 	if err := p.read(source, duration); err != nil {
 		return nil, err
 	}
-	return num(p.nr), c.maybe("end", end)
+	return num(p.nr), last()
 }
 
-// maybe calls an optional function without arguments.
-func (c *call) maybe(name string, v starlark.Value) error {
+// maybe makes the call of an optional function without arguments.
+func (c *call) maybe(name string, v starlark.Value) (func() error, error) {
 	if v == nil || v == starlark.None {
-		return nil
+		return func() error { return nil }, nil
 	}
 	fn, ok := v.(starlark.Callable)
 	if !ok {
-		return c.errorf("%s is %s, want a function", name, v.Type())
+		return nil, c.errorf("%s: got %s, want a function", name, v.Type())
 	}
-	_, err := starlark.Call(c.thread, fn, nil, nil)
-	return err
+	return func() error {
+		_, err := starlark.Call(c.thread, fn, nil, nil)
+		return err
+	}, c.takes(name, fn)
 }
 
 func (p *awkProgram) compile(rules starlark.Iterable) error {
@@ -287,7 +301,7 @@ func (p *awkProgram) compile(rules starlark.Iterable) error {
 	for it.Next(&v) {
 		t, ok := v.(starlark.Tuple)
 		if !ok || len(t) != 2 {
-			return p.c.errorf("a rule is %s, want (pattern, action)", v.Type())
+			return p.c.errorf("rules: a rule is %s, want (pattern, action)", v.Type())
 		}
 		when, err := p.c.awkPattern(t[0])
 		if err != nil {
@@ -296,7 +310,10 @@ func (p *awkProgram) compile(rules starlark.Iterable) error {
 		r := awkRule{when: when}
 		if t[1] != starlark.None {
 			if r.action, ok = t[1].(starlark.Callable); !ok {
-				return p.c.errorf("an action is %s, want a function of r, or None to print the line", t[1].Type())
+				return p.c.errorf("rules: an action is %s, want a function of r, or None to print the line", t[1].Type())
+			}
+			if err := p.c.takes("rules", r.action, "r"); err != nil {
+				return err
 			}
 		}
 		p.rules = append(p.rules, r)
@@ -315,7 +332,7 @@ func (c *call) fieldSplitter(fs starlark.Value) (func(line string) []string, err
 	sep, ok := starlark.AsString(fs)
 	switch {
 	case !ok:
-		return nil, c.errorf("fs is %s, want a string or re(...)", fs.Type())
+		return nil, c.errorf("fs: got %s, want a string or re(...)", fs.Type())
 	case sep == " ":
 		return strings.Fields, nil
 	case len(sep) == 1:
@@ -374,7 +391,7 @@ func (p *awkProgram) read(source starlark.Value, duration uint64) error {
 			} else if s, ok := starlark.AsString(x); ok {
 				l.line = s
 			} else {
-				return c.errorf("source has a %s, want records or strings", x.Type())
+				return c.errorf("source: it has a %s, want records or strings", x.Type())
 			}
 			if err := p.one(l); err != nil || p.full() {
 				return err
@@ -382,7 +399,7 @@ func (p *awkProgram) read(source starlark.Value, duration uint64) error {
 		}
 		return nil
 	}
-	return c.errorf("source is %s, want text, a list of records or lines, or tracer.pipe", source.Type())
+	return c.errorf("source: got %s, want text, a list of records or lines, or tracer.pipe", source.Type())
 }
 
 func textLines(text string) []string {

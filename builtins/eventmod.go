@@ -56,7 +56,7 @@ func (g *Guest) eventGlob(glob string) (names []string) {
 func eventSwitch(not string) func(c *call) (starlark.Value, error) {
 	return func(c *call) (starlark.Value, error) {
 		if len(c.kwargs) > 0 {
-			return nil, c.errorf("want globs only")
+			return nil, starlark.UnpackArgs(c.name, nil, c.kwargs)
 		}
 		globs := c.args
 		if len(globs) == 0 && not != "" {

@@ -113,7 +113,7 @@ func exportFolded(c *call) (starlark.Value, error) {
 	} else {
 		records, err := c.recs(data)
 		if err != nil {
-			return nil, err
+			return nil, about("data", err)
 		}
 		foldCalls(c.g, records, weights)
 	}
@@ -231,7 +231,7 @@ func exportChrome(c *call) (starlark.Value, error) {
 	}
 	records, err := c.recs(data)
 	if err != nil {
-		return nil, err
+		return nil, about("records", err)
 	}
 	meta := func(pid, tid int64, what, name string) chromeEvent {
 		return chromeEvent{Name: what, Ph: "M", Pid: pid, Tid: tid, Args: map[string]any{"name": name}}

@@ -103,7 +103,8 @@ func (c *call) commaList(what string, v starlark.Value) (string, error) {
 
 func eventHist(c *call) (starlark.Value, error) {
 	var keys starlark.Value
-	var vals, sort, name, when starlark.Value = starlark.None, starlark.None, starlark.None, starlark.None
+	var vals, sort starlark.Value = starlark.None, starlark.None
+	var name, when option[string]
 	size := 2048
 	if err := c.unpack("keys", &keys, "vals?", &vals, "sort?", &sort, "size?", &size, "name?", &name, "when?", &when); err != nil {
 		return nil, err
@@ -128,11 +129,11 @@ func eventHist(c *call) (starlark.Value, error) {
 	if size != 2048 {
 		h.spec += fmt.Sprintf(":size=%d", size)
 	}
-	if s, ok := starlark.AsString(name); ok {
-		h.spec += ":name=" + s
+	if name.given {
+		h.spec += ":name=" + name.value
 	}
-	if s, ok := starlark.AsString(when); ok && s != "" {
-		h.when = " if " + s
+	if when.value != "" {
+		h.when = " if " + when.value
 	}
 	old := len(histBlocks(c.g.text(c.event.dir + "/hist")))
 	if err := c.triggerWrite(h.spec + h.when); err != nil {

@@ -66,7 +66,7 @@ func kernelInject(c *call) (starlark.Value, error) {
 		return nil, c.errorf("want at = a place, or after = instructions")
 	case place:
 		if i.Addr, err = c.address(at); err != nil {
-			return nil, err
+			return nil, about("at", err)
 		}
 	default:
 		if err := starlark.AsInt(after, &i.After); err != nil {

@@ -127,13 +127,13 @@ func (a *attachment) place(c *call, where starlark.Value) (*probe, error) {
 		p.p.Name = at
 	}
 	if a.when != nil {
-		p.when = p.own(a.when)
+		p.when = p.own(c, a.when)
 	}
 	if a.host {
 		c.g.env.attach(p)
 		return p, p.attachHost(c, a.pre, a.post)
 	}
-	p.p.Pre, p.p.Post = p.go1(a.pre, true), p.go1(a.post, a.pre == nil)
+	p.p.Pre, p.p.Post = p.go1(c, a.pre, true), p.go1(c, a.post, a.pre == nil)
 	err = c.change("kprobe", func() error {
 		if err := k.Register(p.p); err != nil {
 			return err
@@ -148,11 +148,11 @@ func (a *attachment) place(c *call, where starlark.Value) (*probe, error) {
 }
 
 // go1 makes the Go side of a handler. counts: its calls are those that limit is about.
-func (p *probe) go1(fn starlark.Callable, counts bool) func(h *kprobe.Hit) {
+func (p *probe) go1(c *call, fn starlark.Callable, counts bool) func(h *kprobe.Hit) {
 	if fn == nil {
 		return nil
 	}
-	x := p.own(fn)
+	x := p.own(c, fn)
 	if p.when == nil && p.limit == 0 {
 		return func(h *kprobe.Hit) { p.call(x, h) }
 	}

@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"sort"
 
 	"go.starlark.net/starlark"
 
@@ -89,7 +90,7 @@ func (x *probeCtx) Attr(name string) (starlark.Value, error) {
 	r := x.g.env.ctxRow(name)
 	switch {
 	case r == nil:
-		return nil, noAttr("Ctx", name, x.AttrNames())
+		return nil, noAttr("Ctx", name, x.has())
 	case x.h == nil:
 		return nil, lang.Errorf("ctx.%s: the handler that ctx belongs to has returned", name)
 	case r.get != nil:
@@ -129,6 +130,18 @@ func (x *probeCtx) AttrNames() []string {
 	for _, r := range ctxRows() {
 		names = append(names, r.name)
 	}
+	return names
+}
+
+// has are the attributes that mean something here: a call's result and duration only where it returns.
+func (x *probeCtx) has() (names []string) {
+	for _, name := range x.AttrNames() {
+		ofReturn := name == "retval" || name == "duration" || name == "data"
+		if !ofReturn || x.h != nil && x.h.In != nil {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
 	return names
 }
 

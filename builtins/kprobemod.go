@@ -72,7 +72,7 @@ func (c *call) change(what string, fn func() error) error {
 func (c *call) where(v starlark.Value) (uint64, string, error) {
 	addr, err := c.address(v)
 	if err != nil {
-		return 0, "", err
+		return 0, "", about("where", err)
 	}
 	name := c.g.M.Symbols().Format(addr)
 	if s, ok := starlark.AsString(v); ok {
@@ -81,16 +81,21 @@ func (c *call) where(v starlark.Value) (uint64, string, error) {
 	return addr, name, nil
 }
 
-// callback takes an optional function.
+// takes refuses a function that cannot be called with such arguments, before it is first called.
+func (c *call) takes(param string, fn starlark.Callable, args ...string) error {
+	return c.g.env.host.Takes(c.name, param, fn, args...)
+}
+
+// callback takes an optional function of ctx.
 func (c *call) callback(name string, v starlark.Value) (starlark.Callable, error) {
 	if v == nil || v == starlark.None {
 		return nil, nil
 	}
 	fn, ok := v.(starlark.Callable)
 	if !ok {
-		return nil, c.errorf("%s = %s: want a function of ctx", name, v.Type())
+		return nil, c.errorf("%s: got %s, want a function of ctx", name, v.Type())
 	}
-	return fn, nil
+	return fn, c.takes(name, fn, "ctx")
 }
 
 func kprobeRet(c *call) (starlark.Value, error) {
@@ -289,14 +294,14 @@ func (p *probe) Hash() (uint32, error) { return uint32(p.p.Addr), nil }
 // bind gives a Starlark handler a thread that all its calls share; nil for None.
 func (p *probe) bind(c *call, name string, v starlark.Value) (*lang.Handler, error) {
 	fn, err := c.callback(name, v)
-	if fn == nil {
+	if fn == nil || err != nil {
 		return nil, err
 	}
-	return p.own(fn), nil
+	return p.own(c, fn), nil
 }
 
-func (p *probe) own(fn starlark.Callable) *lang.Handler {
-	x := p.g.env.host.Handler("kprobe "+p.where, fn)
+func (p *probe) own(c *call, fn starlark.Callable) *lang.Handler {
+	x := p.g.env.host.Handler(c.thread, "kprobe "+p.where, fn)
 	p.fns = append(p.fns, x)
 	return x
 }

@@ -33,7 +33,7 @@ func kprobeJprobe(c *call) (starlark.Value, error) {
 }
 
 func kprobeGuard(c *call) (starlark.Value, error) {
-	var on starlark.Value
+	var on option[bool]
 	if err := c.unpack("on?", &on); err != nil {
 		return nil, err
 	}
@@ -41,14 +41,14 @@ func kprobeGuard(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if on != nil && on != starlark.None {
-		k.NoGuard = !bool(on.Truth())
+	if on.given {
+		k.NoGuard = !on.value
 	}
 	return starlark.Bool(!k.NoGuard), nil
 }
 
 func kprobeOptimization(c *call) (starlark.Value, error) {
-	var on starlark.Value
+	var on option[bool]
 	if err := c.unpack("on?", &on); err != nil {
 		return nil, err
 	}
@@ -56,9 +56,9 @@ func kprobeOptimization(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if on != nil && on != starlark.None {
+	if on.given {
 		err := c.change("kprobes-optimization", func() error {
-			k.SetOptimization(bool(on.Truth()))
+			k.SetOptimization(on.value)
 			return nil
 		})
 		if err != nil {
@@ -130,7 +130,8 @@ func (c *call) unpackPointer(name string, more ...any) (uint64, error) {
 	if o, ok := v.(*object); ok && o.obj.Type.Kind == kernel.KindPtr {
 		return o.obj.Uint()
 	}
-	return c.address(v)
+	addr, err := c.address(v)
+	return addr, about(name, err)
 }
 
 func ctxObj(c *call, h *kprobe.Hit) (starlark.Value, error) {
@@ -144,7 +145,7 @@ func ctxObj(c *call, h *kprobe.Hit) (starlark.Value, error) {
 		at, err = o.obj.Uint()
 	}
 	if err != nil {
-		return nil, err
+		return nil, about("addr", err)
 	}
 	o, err := h.K.Machine().Obj(typ, at)
 	if err != nil {
@@ -189,7 +190,7 @@ func (p *probe) attachHost(c *call, pre, post starlark.Callable) error {
 			return c.placeError(&kprobe.PlaceError{Addr: p.p.Addr, Why: why, Err: kernel.EILSEQ}, p.k, p.where)
 		}
 	}
-	p.host = p.own(pre)
+	p.host = p.own(c, pre)
 	return p.hook(p.host)
 }
 

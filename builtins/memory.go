@@ -3,6 +3,7 @@ package builtins
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -38,7 +39,19 @@ func (c *call) unpackAddr(name string, more ...any) (uint64, error) {
 	if err := c.unpack(append([]any{name, &v}, more...)...); err != nil {
 		return 0, err
 	}
-	return c.address(v)
+	addr, err := c.address(v)
+	return addr, about(name, err)
+}
+
+// about says which parameter an error is about that says no more than what it is.
+func about(param string, err error) error {
+	if e, ok := err.(*lang.Error); ok && e.At == "" {
+		e.Arg = param
+		if fn, what, ok := strings.Cut(e.Msg, ": got "); ok {
+			e.Msg = fn + ": " + param + ": got " + what
+		}
+	}
+	return err
 }
 
 // maxRead keeps one read from eating the host's memory.
@@ -121,7 +134,7 @@ func (c *call) data(v starlark.Value) ([]byte, error) {
 		}
 		return out, nil
 	}
-	return nil, c.errorf("data is %s, want bytes, a string or a list of ints", v.Type())
+	return nil, c.errorf("got %s, want bytes, a string or a list of ints", v.Type())
 }
 
 func kernelWrite(c *call) (starlark.Value, error) {
@@ -132,7 +145,7 @@ func kernelWrite(c *call) (starlark.Value, error) {
 	}
 	b, err := c.data(v)
 	if err != nil {
-		return nil, err
+		return nil, about("data", err)
 	}
 	if err := c.g.M.Write(addr, b); err != nil {
 		return nil, c.fault(addr, err)
@@ -257,7 +270,7 @@ func kernelPoke(c *call) (starlark.Value, error) {
 	}
 	b, err := c.data(v)
 	if err != nil {
-		return nil, err
+		return nil, about("data", err)
 	}
 	if err := c.ready(); err != nil || len(b) == 0 {
 		return starlark.None, err

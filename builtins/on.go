@@ -121,10 +121,13 @@ func onFn(c *call) (starlark.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		h.when = c.g.env.host.Handler("when of "+spec, w)
+		h.when = c.g.env.host.Handler(c.thread, "when of "+spec, w)
+	}
+	if err := c.takes("fn", fn, "ctx"); err != nil {
+		return nil, err
 	}
 	h.spec, h.limit = spec, n
-	h.fn = c.g.env.host.Handler("on "+spec, fn)
+	h.fn = c.g.env.host.Handler(c.thread, "on "+spec, fn)
 	return h, h.attach()
 }
 

@@ -449,7 +449,10 @@ func kernelLog(c *call) (starlark.Value, error) {
 	if err := c.unpack("fn", &fn); err != nil {
 		return nil, err
 	}
-	h := &hook{c: c, g: c.g, spec: "log", onError: "stop", armed: true, fn: c.g.env.host.Handler("kernel.log", fn)}
+	if err := c.takes("fn", fn, "line"); err != nil {
+		return nil, err
+	}
+	h := &hook{c: c, g: c.g, spec: "log", onError: "stop", armed: true, fn: c.g.env.host.Handler(c.thread, "kernel.log", fn)}
 	h.removed(c.g.M.OnLog(func(v *kernel.VCPU, l kernel.LogLine) {
 		h.fireMoment(v, &moment{kind: "log", fields: []field{
 			{"text", str(l.Text)}, {"level", num(l.Level)}, {"ts", unum(l.Time)}, {"line", str(l.String())},

@@ -46,6 +46,9 @@ func kernelProbeEffect(c *call) (starlark.Value, error) {
 	if err := c.unpack("fn", &fn); err != nil {
 		return nil, err
 	}
+	if err := c.takes("fn", fn, effectArgs(fn)...); err != nil {
+		return nil, err
+	}
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
@@ -58,6 +61,14 @@ func kernelProbeEffect(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	return effectResult(without, with), nil
+}
+
+// effectArgs are the arguments that fn is called with: none, or the machine.
+func effectArgs(fn starlark.Callable) []string {
+	if f, ok := fn.(*starlark.Function); ok && f.NumParams() > 0 {
+		return []string{"machine"}
+	}
+	return nil
 }
 
 // effectRun calls fn on a copy of the machine, which is the default one meanwhile.
@@ -101,7 +112,7 @@ func (c *call) effectRun(fn starlark.Callable, o kernel.Overhead) (*effectRun, e
 	outer := env.guest
 	env.guest = g
 	args := starlark.Tuple{}
-	if f, ok := fn.(*starlark.Function); ok && f.NumParams() > 0 {
+	if len(effectArgs(fn)) > 0 {
 		args = starlark.Tuple{&machine{g}}
 	}
 	_, err = starlark.Call(c.thread, fn, args, nil)

@@ -7,6 +7,7 @@ import (
 
 	"kscope/kernel"
 	"kscope/kernel/user"
+	"kscope/lang"
 )
 
 // kernelSpawn implements kernel.spawn.
@@ -33,10 +34,15 @@ func kernelSpawn(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isFn {
+		if err := c.takes("prog", fn, programArgs(fn)...); err != nil {
+			return nil, err
+		}
+	}
 	var p *process
 	switch {
 	case isFn:
-		p, err = c.g.spawn(c, c.g.program(fn, name, mask), argv[1:], stdin)
+		p, err = c.g.spawn(c, c.program(fn, name, mask), argv[1:], stdin)
 	case mask != 0 || name != "":
 		p, err = c.g.spawn(c, launcher(path, name, mask), argv[1:], stdin)
 	default:
@@ -78,7 +84,8 @@ func launcher(path, name string, mask uint64) user.Program {
 }
 
 // program makes a program of a Starlark function fn(sys) or fn(sys, argv).
-func (g *Guest) program(fn starlark.Callable, name string, mask uint64) user.Program {
+func (c *call) program(fn starlark.Callable, name string, mask uint64) user.Program {
+	g, given := c.g, lang.Given(c.thread)
 	if name == "" {
 		name = fn.Name()
 	}
@@ -89,25 +96,33 @@ func (g *Guest) program(fn starlark.Callable, name string, mask uint64) user.Pro
 		if mask != 0 {
 			s.SetAffinity(mask)
 		}
-		return g.runProgram(s, fn, argv)
+		return g.runProgram(s, fn, argv, given)
 	}}
+}
+
+// programArgs are the arguments that a program's function is called with.
+func programArgs(fn starlark.Callable) []string {
+	if f, ok := fn.(*starlark.Function); ok && f.NumParams() > 1 {
+		return []string{"sys", "argv"}
+	}
+	return []string{"sys"}
 }
 
 // runProgram calls fn in a thread of its own, inside the coroutine of its task. When fn fails the machine stops, and the run
 // that was under way reports the error with fn's own backtrace. While the calls of a forked machine's programs are replayed,
 // what fn prints is muted; what it does to Starlark values is done again.
-func (g *Guest) runProgram(s *user.Sys, fn starlark.Callable, argv []string) int {
+func (g *Guest) runProgram(s *user.Sys, fn starlark.Callable, argv []string, given lang.Origin) int {
 	t := g.env.host.Thread(fmt.Sprintf("%s-%d", fn.Name(), s.Pid()))
 	defer g.env.host.Drop(t)
 	g.env.host.Mute(t, s.Replaying)
 	args := starlark.Tuple{&sys{g: g, s: s}}
-	if f, ok := fn.(*starlark.Function); ok && f.NumParams() > 1 {
+	if len(programArgs(fn)) > 1 {
 		args = append(args, list(argv, str))
 	}
 	v, err := starlark.Call(t, fn, args, nil)
 	if err != nil {
 		if g.err == nil {
-			g.err = err
+			g.err = given.Blame(err)
 		}
 		g.M.RequestStop("a program failed")
 		return 1

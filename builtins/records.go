@@ -96,26 +96,23 @@ func (c *call) cpuArg(cpu starlark.Value) (int, error) {
 }
 
 func tracerRecords(c *call) (starlark.Value, error) {
-	var cpu, ev starlark.Value
-	if err := c.unpack("cpu?", &cpu, "event?", &ev); err != nil {
+	var cpu starlark.Value
+	glob := option[string]{value: "*"}
+	if err := c.unpack("cpu?", &cpu, "event?", &glob); err != nil {
 		return nil, err
 	}
 	id, err := c.cpuArg(cpu)
 	if err != nil {
 		return nil, err
 	}
-	glob := "*"
-	if ev != nil && ev != starlark.None {
-		glob, _ = starlark.AsString(ev)
-	}
 	var out []starlark.Value
 	events := c.g.T.Records(id)
 	for i := range events {
 		name := events[i].Name()
-		if f := events[i].Format; f != nil && strings.Contains(glob, ":") {
+		if f := events[i].Format; f != nil && strings.Contains(glob.value, ":") {
 			name = f.System + ":" + name
 		}
-		if kernel.Glob(glob, name) {
+		if kernel.Glob(glob.value, name) {
 			out = append(out, c.g.eventRecord(&events[i], i))
 		}
 	}

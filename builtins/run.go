@@ -36,12 +36,15 @@ func kernelRun(c *call) (starlark.Value, error) {
 	switch v := until.(type) {
 	case nil, starlark.NoneType:
 	case starlark.Callable:
-		t := c.g.env.host.Thread("until")
+		if err := c.takes("until", v, "machine"); err != nil {
+			return nil, err
+		}
+		t, given := c.g.env.host.Thread("until"), lang.Given(c.thread)
 		defer c.g.env.host.Drop(t)
 		args := starlark.Tuple{&machine{c.g}}
 		u.Cond = func() bool {
 			got, err := starlark.Call(t, v, args, nil)
-			failed = err
+			failed = given.Blame(err)
 			return err != nil || bool(got.Truth())
 		}
 	case starlark.String:
@@ -82,7 +85,7 @@ func (c *call) until(text string) (remove func(), err error) {
 		stop(c.g.M.Running())
 		return starlark.None, nil
 	})
-	h := &hook{c: c, g: c.g, spec: text, onError: "stop", limit: 1, fn: c.g.env.host.Handler("until "+text, fn)}
+	h := &hook{c: c, g: c.g, spec: text, onError: "stop", limit: 1, fn: c.g.env.host.Handler(nil, "until "+text, fn)}
 	if err := h.attach(); err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func sysWrite(s *sys, c *call) (starlark.Value, error) {
 	}
 	data, err := c.data(v)
 	if err != nil {
-		return nil, err
+		return nil, about("text", err)
 	}
 	n, e := s.s.Write(fd, data)
 	return num(n), c.errno(e, "")

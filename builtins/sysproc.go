@@ -4,6 +4,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"kscope/kernel/user"
+	"kscope/lang"
 )
 
 // The calls of sys that concern processes, time and memory; files are in sys.go.
@@ -22,7 +23,11 @@ func sysFork(s *sys, c *call) (starlark.Value, error) {
 	if err := c.unpack("fn", &fn); err != nil {
 		return nil, err
 	}
-	pid, e := s.s.Fork(func(child *user.Sys) int { return s.g.runProgram(child, fn, nil) })
+	if err := c.takes("fn", fn, programArgs(fn)...); err != nil {
+		return nil, err
+	}
+	given := lang.Given(c.thread)
+	pid, e := s.s.Fork(func(child *user.Sys) int { return s.g.runProgram(child, fn, nil, given) })
 	return num(pid), c.errno(e, "")
 }
 
@@ -34,11 +39,11 @@ func sysExecve(s *sys, c *call) (starlark.Value, error) {
 	}
 	args, err := c.strings(argv, []string{path})
 	if err != nil {
-		return nil, err
+		return nil, about("argv", err)
 	}
 	vars, err := c.strings(env, s.s.Env())
 	if err != nil {
-		return nil, err
+		return nil, about("env", err)
 	}
 	return nil, c.errno(s.s.Exec(path, args, vars), path)
 }
@@ -156,11 +161,12 @@ func sysMunmap(s *sys, c *call) (starlark.Value, error) {
 func sysAny(s *sys, c *call) (starlark.Value, error) {
 	args := c.args
 	if len(args) == 0 || len(c.kwargs) > 0 {
-		return nil, c.errorf("want (name, *args)")
+		var name string
+		return nil, c.unpack("name", &name)
 	}
 	name, ok := starlark.AsString(args[0])
 	if !ok {
-		return nil, c.errorf("the name is %s, want string", args[0].Type())
+		return nil, c.errorf("name: got %s, want string", args[0].Type())
 	}
 	var values []any
 	for _, v := range args[1:] {
@@ -196,5 +202,5 @@ func (c *call) sysArg(v starlark.Value) (any, error) {
 	case starlark.Iterable:
 		return c.strings(v, nil)
 	}
-	return nil, c.errorf("%s is no argument of a system call", v.Type())
+	return nil, about("args", c.errorf("%s is no argument of a system call", v.Type()))
 }

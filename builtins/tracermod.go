@@ -193,10 +193,11 @@ func tracerGraph(c *call) (starlark.Value, error) {
 	for _, f := range []struct {
 		file  string
 		globs starlark.Value
-	}{{"set_graph_function", funcs}, {"set_graph_notrace", notrace}} {
+		param string
+	}{{"set_graph_function", funcs, "funcs"}, {"set_graph_notrace", notrace, "notrace"}} {
 		globs, err := c.strings(f.globs, nil)
 		if err != nil {
-			return nil, err
+			return nil, about(f.param, err)
 		}
 		for _, glob := range globs {
 			if err := c.checkGlob(glob); err != nil {
@@ -431,12 +432,13 @@ func (c *call) optionError(err error, name string) error {
 var expandedSize = regexp.MustCompile(`^(\d+)(?: \(expanded: (\d+)\))?$`)
 
 func tracerBuffer(c *call) (starlark.Value, error) {
-	var kb, cpu, overwrite starlark.Value
+	var kb, cpu starlark.Value
+	var overwrite option[bool]
 	if err := c.unpack("kb?", &kb, "cpu?", &cpu, "overwrite?", &overwrite); err != nil {
 		return nil, err
 	}
-	if overwrite != nil && overwrite != starlark.None {
-		word := map[bool]string{true: "overwrite", false: "nooverwrite"}[bool(overwrite.Truth())]
+	if overwrite.given {
+		word := map[bool]string{true: "overwrite", false: "nooverwrite"}[overwrite.value]
 		if _, err := c.set("trace_options", word); err != nil {
 			return nil, err
 		}

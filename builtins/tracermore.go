@@ -25,15 +25,11 @@ func tracerMore() []method {
 }
 
 // maybeWrite writes a file when there is a value.
-func (c *call) maybeWrite(file string, v starlark.Value, text func(n uint64) string) error {
-	if v == nil || v == starlark.None {
+func (c *call) maybeWrite(file string, n option[uint64], text func(n uint64) string) error {
+	if !n.given {
 		return nil
 	}
-	var n uint64
-	if err := starlark.AsInt(v, &n); err != nil {
-		return c.errorf("%v", err)
-	}
-	_, err := c.set(file, text(n))
+	_, err := c.set(file, text(n.value))
 	return err
 }
 
@@ -47,7 +43,7 @@ func tracerPids(c *call) (starlark.Value, error) {
 		for _, v := range c.args {
 			n, err := starlark.AsInt32(v)
 			if err != nil || n < 0 {
-				return nil, c.errorf("%s is no pid", v)
+				return nil, about("pids", c.errorf("%s is no pid", v))
 			}
 			text = append(text, strconv.Itoa(n))
 		}
@@ -74,7 +70,7 @@ func tracerPids(c *call) (starlark.Value, error) {
 }
 
 func tracerCPUMask(c *call) (starlark.Value, error) {
-	var mask starlark.Value
+	var mask option[uint64]
 	if err := c.unpack("mask?", &mask); err != nil {
 		return nil, err
 	}
@@ -121,7 +117,7 @@ func (c *call) setSkew(skew *starlark.Dict) error {
 }
 
 func tracerClock(c *call) (starlark.Value, error) {
-	var name starlark.Value
+	var name option[string]
 	var skew *starlark.Dict
 	if err := c.unpack("name?", &name, "skew?", &skew); err != nil {
 		return nil, err
@@ -133,7 +129,7 @@ func tracerClock(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := starlark.AsString(name); ok {
+	if s := name.value; name.given {
 		var clocks []string
 		for _, word := range strings.Fields(text) {
 			clocks = append(clocks, strings.Trim(word, "[]"))
@@ -144,7 +140,7 @@ func tracerClock(c *call) (starlark.Value, error) {
 		if _, err := c.set("trace_clock", s); err != nil {
 			return nil, err
 		}
-		return name, nil
+		return str(s), nil
 	}
 	_, rest, _ := strings.Cut(text, "[")
 	current, _, _ := strings.Cut(rest, "]")
@@ -152,7 +148,7 @@ func tracerClock(c *call) (starlark.Value, error) {
 }
 
 func tracerMaxLatency(c *call) (starlark.Value, error) {
-	var us starlark.Value
+	var us option[uint64]
 	if err := c.unpack("us?", &us); err != nil {
 		return nil, err
 	}
@@ -179,13 +175,13 @@ func tracerErrorLog(c *call) (starlark.Value, error) {
 }
 
 func tracerProfile(c *call) (starlark.Value, error) {
-	var enable starlark.Value
+	var enable option[bool]
 	if err := c.unpack("enable?", &enable); err != nil {
 		return nil, err
 	}
-	if enable != nil && enable != starlark.None {
+	if enable.given {
 		text := "0"
-		if enable.Truth() {
+		if enable.value {
 			text = "1"
 		}
 		if _, err := c.set("function_profile_enabled", text); err != nil {

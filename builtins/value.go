@@ -72,6 +72,9 @@ func noAttr(typ, name string, names []string) error {
 	if e.At, e.Off = "."+name, 1; typ == "Regs" && foreignReg(name) {
 		e.Hint = armHint
 	}
+	if e.Hint == "" && len(names) > 0 {
+		e.Hint = "it has " + strings.Join(names, ", ")
+	}
 	return e
 }
 

@@ -8,12 +8,12 @@ import (
 )
 
 // assertRows are module test: an assertion that fails ends the script with exit status ExitAssert.
-func assertRows() []Row {
+func (h *Host) assertRows() []Row {
 	return []Row{
 		{Name: "test.eq", Sig: `(got, want, msg = "")`, Fn: testEqual(true), Doc: "Fails unless got == want; texts of several lines are shown as a difference."},
 		{Name: "test.ne", Sig: `(got, unwanted, msg = "")`, Fn: testEqual(false), Doc: "Fails if got == unwanted."},
 		{Name: "test.true", Sig: `(cond, msg = "")`, Fn: testTrue, Doc: "Fails unless cond is true."},
-		{Name: "test.fails", Sig: "(fn, pattern)", Fn: testFails, Doc: "Fails unless fn() fails with an error that matches the regular expression."},
+		{Name: "test.fails", Sig: "(fn, pattern)", Fn: h.testFails, Doc: "Fails unless fn() fails with an error that matches the regular expression."},
 	}
 }
 
@@ -62,7 +62,7 @@ func testTrue(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwar
 	return starlark.None, nil
 }
 
-func testFails(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (h *Host) testFails(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var fn starlark.Callable
 	pattern := ""
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "fn", &fn, "pattern", &pattern); err != nil {
@@ -72,11 +72,14 @@ func testFails(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwa
 	if err != nil {
 		return nil, &Error{Msg: b.Name() + ": " + err.Error(), At: pattern}
 	}
+	if err := h.Takes(b.Name(), "fn", fn); err != nil {
+		return nil, err
+	}
 	v, err := starlark.Call(t, fn, nil, nil)
 	if err == nil {
 		return nil, assertion(b, "", "no failure; got %s", v)
 	}
-	if text := newErrorValue(err).text; !re.MatchString(text) {
+	if text := h.errorValue(err).text; !re.MatchString(text) {
 		return nil, assertion(b, "", "the error %q does not match %q", text, pattern)
 	}
 	return starlark.None, nil

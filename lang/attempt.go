@@ -48,8 +48,8 @@ func orNone(s string) starlark.Value {
 	return starlark.String(s)
 }
 
-// newErrorValue takes an error apart.
-func newErrorValue(err error) *ErrorValue {
+// errorValue takes an error apart.
+func (h *Host) errorValue(err error) *ErrorValue {
 	v := &ErrorValue{err: err, text: err.Error()}
 	var ee *starlark.EvalError
 	if errors.As(err, &ee) {
@@ -62,7 +62,10 @@ func newErrorValue(err error) *ErrorValue {
 		}
 	}
 	var e *Error
-	if errors.As(err, &e) {
+	if ee != nil {
+		e = h.errorOf(ee)
+	}
+	if e != nil || errors.As(err, &e) {
 		v.text, v.hint, v.code = e.Msg, e.Hint, e.Code
 	}
 	v.text = strings.TrimPrefix(v.text, cancelled)
@@ -71,7 +74,7 @@ func newErrorValue(err error) *ErrorValue {
 
 // attempt implements attempt(fn, ...): Starlark has no try. A cancellation (Ctrl-C, step budget) passes through, because the
 // interpreter stops at the caller's next step.
-func attempt(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (h *Host) attempt(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) == 0 {
 		return nil, Errorf("attempt: missing argument for fn")
 	}
@@ -85,7 +88,7 @@ func attempt(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwarg
 	v, err := starlark.Call(t, fn, args[1:], kwargs)
 	res := starlark.StringDict{"ok": starlark.Bool(err == nil), "value": v, "error": starlark.None}
 	if err != nil {
-		res["value"], res["error"] = starlark.None, newErrorValue(err)
+		res["value"], res["error"] = starlark.None, h.errorValue(err)
 	}
 	return starlarkstruct.FromStringDict(starlark.String("attempt"), res), nil
 }

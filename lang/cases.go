@@ -72,6 +72,9 @@ func (h *Host) testCase(t *starlark.Thread, b *starlark.Builtin, args starlark.T
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "fn", &fn); err != nil {
 		return nil, err
 	}
+	if err := h.Takes(b.Name(), "fn", fn); err != nil {
+		return nil, err
+	}
 	for _, c := range h.cases {
 		if c.Name == name {
 			return nil, &Error{Msg: fmt.Sprintf("%s: there is a case %q already", b.Name(), name), At: name}
@@ -123,6 +126,9 @@ func (h *Host) testSeeds(t *starlark.Thread, b *starlark.Builtin, args starlark.
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "n", &n, "fn", &fn); err != nil {
 		return nil, err
 	}
+	if err := h.Takes(b.Name(), "fn", fn, "seed"); err != nil {
+		return nil, err
+	}
 	if n < 1 {
 		return nil, &Error{Msg: fmt.Sprintf("%s: n = %d: want at least 1", b.Name(), n), At: "n"}
 	}
@@ -153,6 +159,9 @@ func (h *Host) testGolden(_ *starlark.Thread, b *starlark.Builtin, args starlark
 	text, name := "", starlark.Value(starlark.None)
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "text", &text, "name?", &name); err != nil {
 		return nil, err
+	}
+	if _, ok := starlark.AsString(name); !ok && name != starlark.None {
+		return nil, Errorf("%s: name: got %s, want string", b.Name(), name.Type())
 	}
 	if h.script == "" {
 		return nil, &Error{Msg: b.Name() + ": no script runs: a golden file stands beside one"}

@@ -69,7 +69,7 @@ type Failure struct {
 }
 
 // Failures takes an error apart: the places in the file called name, one for a failed run, several for wrong syntax or names.
-func Failures(err error, name string) []Failure {
+func (h *Host) Failures(err error, name string) []Failure {
 	var list resolve.ErrorList
 	var se syntax.Error
 	var ee *starlark.EvalError
@@ -85,7 +85,7 @@ func Failures(err error, name string) []Failure {
 	case errors.As(err, &se):
 		return []Failure{{int(se.Pos.Line), se.Msg}}
 	case errors.As(err, &ee):
-		v := newErrorValue(err)
+		v := h.errorValue(err)
 		f := Failure{Msg: v.text}
 		for _, fr := range ee.CallStack {
 			if fr.Pos.Filename() == name && fr.Pos.Line > 0 {
@@ -136,7 +136,7 @@ func RunChunks(path, text string, newHost func() *Host) (faults []string, ok boo
 		if err == nil {
 			err = cerr
 		}
-		faults = append(faults, chunks[i].check(Failures(err, h.display(path)))...)
+		faults = append(faults, chunks[i].check(h.Failures(err, h.display(path)))...)
 	}
 	return faults, chunks != nil
 }

@@ -17,11 +17,14 @@ import (
 type Error struct {
 	Msg   string // one or more lines; the first says it all
 	Hint  string // "did you mean vfs_read?", or empty
-	At    string // text of the source line to point at, usually the wrong argument; empty points at the call
+	Arg   string // the parameter whose argument is wrong; empty when Msg begins with it: "limit = 0: want a positive int"
+	At    string // text of the argument, or of the source line, to point at; empty points at the argument, or at the call
 	Off   int    // byte offset inside At
 	Code  string // the errno's name when there is one ("EINVAL")
 	Exit  int    // exit status; 0 means ExitScript
 	Cause error
+
+	nth int // the argument's number from 1, where it has no name
 }
 
 func (e *Error) Error() string { return e.Msg }
@@ -130,7 +133,7 @@ func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
 		hint = newcomerHint(msg, h.sourceLine(pos))
 	}
 	fmt.Fprintf(w, "error: %s\n", msg)
-	h.printPlace(w, pos, "", at, 0)
+	h.printPlace(w, pos, "", pos, at, 0)
 	printHint(w, hint)
 }
 
@@ -148,8 +151,11 @@ func splitHint(msg string) (string, string) {
 func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 	msg, hint := splitHint(strings.TrimPrefix(ee.Msg, cancelled))
 	status, at, off := ExitScript, "", 0
-	var e *Error
-	if errors.As(ee, &e) {
+	stack := ee.CallStack
+	e := h.errorOf(ee)
+	var arg syntax.Position
+	if e != nil {
+		arg, _ = h.blame(stack, e)
 		msg, at, off = e.Msg, e.At, e.Off
 		if e.Hint != "" {
 			hint = e.Hint
@@ -171,18 +177,34 @@ func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 		hint = newcomerHint(msg, "")
 	}
 	fmt.Fprintf(w, "error: %s\n", msg)
-	stack := ee.CallStack
 	if n := len(stack); n > 1 && strings.HasPrefix(msg, "function "+stack[n-1].Name+" ") {
 		stack = stack[:n-1] // wrong arguments are the caller's mistake
 	}
-	h.printStack(w, stack, at, off)
+	h.printStack(w, stack, arg, at, off)
 	printHint(w, hint)
 	return status
 }
 
+// errorOf is what an evaluation's error says of itself: nil of one of the interpreter's own.
+func (h *Host) errorOf(ee *starlark.EvalError) *Error {
+	var e *Error
+	if errors.As(ee, &e) {
+		return e
+	}
+	n := len(ee.CallStack)
+	switch {
+	case n == 0:
+	case ee.CallStack[n-1].Pos.Line == 0:
+		return h.argument(ee.CallStack[n-1].Name, ee.Msg)
+	case strings.HasPrefix(ee.Msg, "function "+ee.CallStack[n-1].Name+" "):
+		return h.ownArgument(ee.CallStack[n-1], ee.Msg)
+	}
+	return nil
+}
+
 // printStack prints the Starlark frames of a call stack, innermost first, with the source line of the innermost. Frames of
-// built-in functions have no source.
-func (h *Host) printStack(w io.Writer, stack starlark.CallStack, at string, off int) {
+// built-in functions have no source. arg, when it has a line, is the argument that is wrong.
+func (h *Host) printStack(w io.Writer, stack starlark.CallStack, arg syntax.Position, at string, off int) {
 	i := len(stack) - 1
 	for i > 0 && stack[i].Pos.Line == 0 {
 		i--
@@ -190,7 +212,7 @@ func (h *Host) printStack(w io.Writer, stack starlark.CallStack, at string, off 
 	if i < 0 {
 		return
 	}
-	h.printPlace(w, stack[i].Pos, stack[i].Name, at, off)
+	h.printPlace(w, stack[i].Pos, stack[i].Name, arg, at, off)
 	h.printCalls(w, stack[:i])
 }
 
@@ -227,8 +249,13 @@ func atPrompt(file, fn string) bool {
 	return strings.HasPrefix(file, "<stdin") && (fn == "" || fn == "<toplevel>" || fn == "<expr>")
 }
 
-// printPlace prints where an error is: position, source line, caret.
-func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off int) {
+// printPlace prints where an error is: position, source line, caret: at arg when that has a line, and within it at the text at.
+func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn string, arg syntax.Position, at string, off int) {
+	if arg.Line == 0 {
+		arg = pos
+	} else if arg.Line != pos.Line {
+		pos = arg
+	}
 	name, indent := pos.Filename(), "    "
 	if atPrompt(name, fn) {
 		indent = "  "
@@ -241,16 +268,19 @@ func (h *Host) printPlace(w io.Writer, pos syntax.Position, fn, at string, off i
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	col := byteCol(line, int(pos.Col))
-	if at != "" {
-		if i := strings.Index(line[col:], at); i >= 0 {
-			col += i + min(off, len(at))
-		} else if i := strings.Index(line, at); i >= 0 {
-			col = i + min(off, len(at))
-		}
+	col := byteCol(line, int(arg.Col))
+	if i := strings.Index(line[col:], at); i >= 0 {
+		col += i + min(off, len(at))
+	} else if i := strings.Index(line, at); i >= 0 && !isWordPart(line, i, len(at)) {
+		col = i + min(off, len(at))
 	}
 	line, col = excerpt(line, col)
 	fmt.Fprintf(w, "%s%s\n%s%s^\n", indent, line, indent, blanks(line[:col]))
+}
+
+// isWordPart tells that line[i:i+n] is cut out of a longer name.
+func isWordPart(line string, i, n int) bool {
+	return i > 0 && isIdent(line[i-1]) && isIdent(line[i]) || i+n < len(line) && isIdent(line[i+n-1]) && isIdent(line[i+n])
 }
 
 // excerpt is what is shown of a line that no screen has room for, and where its byte col then is.

@@ -183,7 +183,7 @@ func (h *Host) flagFn(kind string) Func {
 			return nil, err
 		}
 		if want := map[string]string{"int": "int", "duration": "int", "bool": "bool", "string": "string"}[kind]; def != starlark.None && def.Type() != want {
-			e := &Error{Msg: fmt.Sprintf("%s: default of --%s: got %s, want %s or None", b.Name(), name, def.Type(), want)}
+			e := &Error{Arg: "default", Msg: fmt.Sprintf("%s: default of --%s: got %s, want %s or None", b.Name(), name, def.Type(), want)}
 			if kind == "duration" {
 				e.Hint = "times are ints in ns: 10 * ms"
 			}

@@ -192,6 +192,9 @@ func (g *Goldens) runOne(path string) Result {
 	switch {
 	case g.Update != "":
 		g.rewrite(&res, outPath, string(text), want, pin, got, readErr == nil)
+		if !res.Failed && res.Report != "" && run.status != ExitOK {
+			res.Report = strings.TrimSuffix(res.Report, "\n") + recorded(run.status, got) + "\n"
+		}
 		return res
 	case readErr != nil:
 		return fail("no .out file (kscope test -update writes it)\n")
@@ -232,6 +235,16 @@ func (g *Goldens) rewrite(res *Result, path, text, want string, pin Pin, got str
 	if err := os.WriteFile(path, []byte(fresh), 0o644); err != nil {
 		res.Failed, res.Report = true, err.Error()+"\n"
 	}
+}
+
+// recorded says that a golden keeps a failure, and which: whoever wrote it by -update may not have looked.
+func recorded(status int, out string) string {
+	for _, line := range strings.Split(out, "\n") {
+		if strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "FAIL ") {
+			return fmt.Sprintf(" (exit status %d: %s)", status, line)
+		}
+	}
+	return fmt.Sprintf(" (exit status %d)", status)
 }
 
 // goldenPath is where a script's output is kept.

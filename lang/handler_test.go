@@ -18,7 +18,7 @@ func TestHandler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h.Handler("x", v.(starlark.Callable))
+		return h.Handler(nil, "x", v.(starlark.Callable))
 	}
 	forever := make("lambda x: [i for i in range(1 << 40)]")
 	for range 2 {
@@ -53,7 +53,7 @@ func TestQuit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := h.Handler("end", v.(starlark.Callable))
+	end := h.Handler(nil, "end", v.(starlark.Callable))
 	got := ""
 	h.OnEnd(func() error {
 		v, err := end.Call(starlark.MakeInt(1))

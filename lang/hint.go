@@ -12,7 +12,10 @@ func Near(x string, candidates []string) []string {
 		name string
 		d    int
 	}
-	limit := max(1, (len(x)+2)/4) // a name may be wrong in a quarter of its letters
+	limit := 0 // a name of one or two letters is near to too many
+	if len(x) > 2 {
+		limit = max(1, (len(x)+2)/4) // a name may be wrong in a quarter of its letters
+	}
 	var near []scored
 	seen := map[string]bool{x: true}
 	for _, c := range candidates {
@@ -21,7 +24,7 @@ func Near(x string, candidates []string) []string {
 		}
 		seen[c] = true
 		d := distance(strings.ToLower(x), strings.ToLower(c), limit)
-		if d > limit && len(x) >= 3 && strings.HasPrefix(c, x) && len(c)-len(x) <= 8 {
+		if d > limit && (len(x) >= 3 || len(x) == 2 && len(c) == 3) && strings.HasPrefix(c, x) && len(c)-len(x) <= 8 {
 			d = limit // a name cut short
 		}
 		if d > limit && len(c) >= 4 && strings.HasPrefix(x, c) {

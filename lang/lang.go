@@ -73,9 +73,10 @@ type Host struct {
 	env     starlark.StringDict
 	rows    []Row
 	opts    syntax.FileOptions
-	modules map[string]*module // by absolute path
-	sources map[string][]string
-	order   []string // absolute paths of the files being run, outermost first
+	modules map[string]*module      // by absolute path
+	sources map[string][]string     // by the name that errors show
+	trees   map[string]*syntax.File // the same
+	order   []string                // absolute paths of the files being run, outermost first
 	ends    []func() error
 	closers []func() error
 	closing bool   // they run
@@ -109,6 +110,7 @@ func New(cfg Config) *Host {
 		cfg:     cfg,
 		modules: map[string]*module{},
 		sources: map[string][]string{},
+		trees:   map[string]*syntax.File{},
 		left:    cfg.MaxSteps,
 		rest:    cfg.Args,
 		// The full dialect: kscope's scripts are tools, not configuration; see api.md section 0.
@@ -366,7 +368,7 @@ func (h *Host) parseFile(path string, src []byte) (*syntax.File, error) {
 // initFile runs a file in thread t. It freezes nothing: a script's main() and the handlers that run inside it may write to
 // its globals (starlark.ExecFile would have frozen them); load() freezes what it loads.
 func (h *Host) initFile(t *starlark.Thread, f *syntax.File) (starlark.StringDict, error) {
-	guard(f)
+	h.keep(f)
 	prog, err := starlark.FileProgram(f, h.env.Has)
 	if err != nil {
 		return nil, err
@@ -387,7 +389,7 @@ func (h *Host) parseChunk(src string) (*syntax.File, string, error) {
 
 // runChunk runs a parsed chunk against globals and returns the value of a sole expression, else None.
 func (h *Host) runChunk(t *starlark.Thread, f *syntax.File, name string, globals starlark.StringDict) (starlark.Value, error) {
-	guard(f)
+	h.keep(f)
 	if len(f.Stmts) == 1 {
 		if s, ok := f.Stmts[0].(*syntax.ExprStmt); ok {
 			return starlark.EvalExprOptions(f.Options, t, s.X, globals)
@@ -412,6 +414,12 @@ func (h *Host) display(path string) string {
 // remember keeps the source's lines for error reports.
 func (h *Host) remember(name string, src []byte) {
 	h.sources[name] = strings.Split(string(src), "\n")
+}
+
+// keep prepares a parsed file for its run, and keeps it for errors about arguments.
+func (h *Host) keep(f *syntax.File) {
+	guard(f)
+	h.trees[f.Path] = f
 }
 
 // readError says why a script cannot be read, without an operation's name ("open") in front.

@@ -65,10 +65,21 @@ func (m *Module) Attr(name string) (starlark.Value, error) {
 	if !ok {
 		return nil, &Error{
 			Msg: fmt.Sprintf("%s has no .%s", m.name, name), At: "." + name, Off: 1,
-			Hint: DidYouMean(name, m.names),
+			Hint: m.hint(name),
 		}
 	}
 	return r.Get(m.host)
+}
+
+// hint names what a module has in place of a name that it has not.
+func (m *Module) hint(name string) string {
+	if hint := DidYouMean(name, m.names); hint != "" {
+		return hint
+	}
+	if len(m.names) > 24 {
+		return fmt.Sprintf("help(%s) lists what it has", m.name)
+	}
+	return m.name + " has " + strings.Join(m.names, ", ")
 }
 
 // buildEnv makes the global names from tables.

@@ -19,7 +19,7 @@ func (h *Host) std() []Table {
 			{Name: "printf", Sig: "(format, *args)", Fn: h.printf, Doc: "Prints by C's conversions: %d %i %u %x %X %o %b %c %s %r %v %p %f %e %g, with flags, width and precision.\n%v and %s take any value, %p prints an address in 16 digits, %x of a negative number its 64-bit form."},
 			{Name: "sprintf", Sig: "(format, *args) -> string", Fn: h.sprintf, Doc: "Like printf, as a string."},
 			{Name: "table", Sig: "(rows, cols = None)", Fn: h.table, Doc: "Prints rows in aligned columns; numbers to the right.\nA row is a list or tuple; with cols it may be an object or dict that has those attributes or keys."},
-			{Name: "attempt", Sig: "(fn, *args, **kwargs) -> struct(ok, value, error)", Fn: attempt, Doc: "Calls fn and catches its failure.\nerror has .text, .hint, .code (the errno's name) and .pos. Ctrl-C and the step budget are not caught."},
+			{Name: "attempt", Sig: "(fn, *args, **kwargs) -> struct(ok, value, error)", Fn: h.attempt, Doc: "Calls fn and catches its failure.\nerror has .text, .hint, .code (the errno's name) and .pos. Ctrl-C and the step budget are not caught."},
 			{Name: "help", Sig: "(x = None)", Fn: h.help, Doc: "Shows the documentation of a function, module, object or name; x may be a string such as \"tracer.*\".\nIn a session, x? is short for help(x)."},
 			{Name: "dir", Sig: "(x = None) -> [string]", Fn: h.dir, Doc: "Lists the attributes of x, or all global names."},
 			{Name: "struct", Sig: "(**fields) -> struct", Value: starlark.NewBuiltin("struct", starlarkstruct.Make), Doc: "Makes an object with the given attributes."},
@@ -35,7 +35,7 @@ func (h *Host) std() []Table {
 			{Name: "time", Sig: ": now, from_timestamp, parse_time, ...", Value: time.Module, Doc: "Dates. time.now() is the machine's virtual wall clock; the host's clock cannot be reached."},
 		}},
 		{Title: "flag: a script's own flags", Rows: h.flagRows()},
-		{Title: "test: assertions", Rows: append(assertRows(), h.caseRows()...)},
+		{Title: "test: assertions", Rows: append(h.assertRows(), h.caseRows()...)},
 		{Title: "plot: pictures in text", Rows: h.plotRows()},
 		{Title: "units: ints of ns and of bytes", Rows: []Row{
 			unit("ns", 1, "One nanosecond: all times are ints in ns."),

@@ -86,7 +86,7 @@ func encodePart(b []byte, v starlark.Value) ([]byte, error) {
 		return encodeSeq(append(b, '('), v)
 	}
 	if _, err := v.Hash(); err != nil {
-		return b, &lang.Error{Msg: fmt.Sprintf("a %s is no key: it is not hashable", v.Type()), Hint: "keys are ints, strings, tuples of them, stacks"}
+		return b, &lang.Error{Msg: fmt.Sprintf("a %s is no key: it is not hashable", v.Type()), Hint: "keys are ints, strings, tuples of them, stacks: lambda ctx: calls.inc(ctx.comm)"}
 	}
 	return encodeText(append(b, 'o'), v.Type()+" "+v.String()), nil
 }

@@ -47,21 +47,16 @@ func methods() []method {
 }
 
 func inc(a *Agg, _ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if a.p.kind != "count" {
-		return nil, &lang.Error{Msg: fmt.Sprintf("%s: @%s is agg.%s", b.Name(), a.name, a.p.kind), Hint: "write a.add(value, *key)"}
-	}
 	if len(kwargs) > 0 {
-		return nil, lang.Errorf("%s: want (*key)", b.Name())
+		return nil, starlark.UnpackArgs(b.Name(), nil, kwargs)
 	}
 	return starlark.None, a.Add(1, args)
 }
 
 func add(a *Agg, _ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if a.p.kind == "count" {
-		return nil, &lang.Error{Msg: fmt.Sprintf("%s: @%s is agg.count", b.Name(), a.name), Hint: "write c.inc(*key) or c[key] += n"}
-	}
 	if len(kwargs) > 0 || len(args) == 0 {
-		return nil, lang.Errorf("%s: want (value, *key)", b.Name())
+		var value starlark.Value
+		return nil, starlark.UnpackArgs(b.Name(), args, kwargs, "value", &value)
 	}
 	v, err := number(args[0])
 	if err != nil {
@@ -89,7 +84,7 @@ func get(a *Agg, _ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 func (o *options) sorting(fn string, v starlark.Value) error {
 	if by, ok := v.(starlark.Callable); ok {
 		o.by = by
-		return nil
+		return lang.Takes(fn, "sort", by, "key", "value")
 	}
 	s, ok := starlark.AsString(v)
 	if !ok || s != byValue && s != byKey {
@@ -143,7 +138,7 @@ func top(a *Agg, t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, k
 
 func clearKey(a *Agg, _ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(kwargs) > 0 {
-		return nil, lang.Errorf("%s: want (*key)", b.Name())
+		return nil, starlark.UnpackArgs(b.Name(), nil, kwargs)
 	}
 	if len(args) == 0 {
 		a.clear()
@@ -260,6 +255,11 @@ func (a *Agg) unpackText(t *starlark.Thread, b *starlark.Builtin, args starlark.
 		switch f.v.(type) {
 		case starlark.NoneType:
 		case starlark.String, starlark.Callable:
+			if fn, ok := f.v.(starlark.Callable); ok && f.name == "value_fmt" {
+				if err := lang.Takes(b.Name(), f.name, fn, "value"); err != nil {
+					return "", err
+				}
+			}
 			*f.to = f.v
 		default:
 			return "", &lang.Error{Msg: fmt.Sprintf("%s: %s is %s, want a format or a function", b.Name(), f.name, f.v.Type()), At: f.name}

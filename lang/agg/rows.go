@@ -280,18 +280,41 @@ func (a *Agg) Attr(name string) (starlark.Value, error) {
 			})
 		}
 	}
-	if v, ok := a.methods[name]; ok {
+	if v, ok := a.methods[name]; ok && !(name == a.p.wrongAdd()) {
 		return v, nil
 	}
-	e := lang.Unknown(name, "Agg has no .%s", a.AttrNames())
+	e := lang.Unknown(name, "agg."+a.p.kind+" has no .%s", a.AttrNames())
 	e.At, e.Off = "."+name, 1
+	if name == a.p.wrongAdd() {
+		e.Hint = a.p.meant()
+	} else if e.Hint == "" {
+		e.Hint = "it has " + strings.Join(a.AttrNames(), ", ")
+	}
 	return nil, e
+}
+
+// wrongAdd is the method that other kinds have to take values in, and this one has not.
+func (p *params) wrongAdd() string {
+	if p.kind == "count" {
+		return "add"
+	}
+	return "inc"
+}
+
+// meant words what stands in place of wrongAdd.
+func (p *params) meant() string {
+	if p.kind == "count" {
+		return "a count has inc(*key), or c[key] += n; agg.sum adds values up"
+	}
+	return "agg." + p.kind + " has add(value, *key); agg.count counts by inc(*key)"
 }
 
 func (a *Agg) AttrNames() []string {
 	var names []string
 	for _, m := range methods() {
-		names = append(names, m.name)
+		if m.name != a.p.wrongAdd() {
+			names = append(names, m.name)
+		}
 	}
 	sort.Strings(names)
 	return names
