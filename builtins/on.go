@@ -22,26 +22,27 @@ type onKind struct {
 	name string
 	form string // what stands behind it
 	doc  string
+	has  string // what ctx has of its own, beside Ctx's attributes where a CPU is in it
 	arm  func(h *hook, rest string) error
 	host bool // it is of the host's machine alone: a copy of the machine has none
 }
 
 func onKinds() []onKind {
 	return []onKind{
-		{"kprobe", ":GLOB or :sym+offset", "before an instruction, by a kprobe of the guest", armKprobe, false},
-		{"kretprobe", ":GLOB", "when a function returns, by a kretprobe of the guest: ctx.retval, ctx.duration", armKretprobe, false},
-		{"function", ":GLOB", "at a function's entry, by a host hook: the guest is not patched and cannot tell", armFunction, true},
-		{"tracepoint", ":SYSTEM:EVENT, both globs", "a trace event: its fields are ctx's attributes", armTracepoint, true},
-		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU; from 100 ns to an hour", armInterval, true},
-		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", armProfile, true},
-		{"insn", ":N", "whenever N more instructions have been executed", armInsn, true},
-		{"watch", ":SYMBOL[+OFFSET][:SIZE]", "memory has changed: ctx.old, .new, .addr, .where (who wrote), .of (a per-CPU variable's CPU)", armWatch, true},
-		{"patch", "", "each write of a text patch: ctx.where, .old, .new, .kind", armPatch, true},
-		{"patch_seen", "", "a CPU sees a patch's bytes: until now it could see the old ones: ctx.cpu, .kind, .since, .window, .stale", armPatchSeen, true},
-		{"lost", "", "each record that a ring loses: ctx.cause, .cpu, .where", armLost, true},
-		{"panic", "", "the guest's panic(), before it does anything", armPanic, true},
-		{"BEGIN", "", "now, at once", armBegin, false},
-		{"END", "", "at the script's end, before aggregations are printed", armEnd, false},
+		{"kprobe", ":GLOB or :sym+offset", "before an instruction, by a kprobe of the guest", "", armKprobe, false},
+		{"kretprobe", ":GLOB", "when a function returns, by a kretprobe of the guest", "retval duration data", armKretprobe, false},
+		{"function", ":GLOB", "at a function's entry, by a host hook: the guest is not patched and cannot tell", "", armFunction, true},
+		{"tracepoint", ":SYSTEM:EVENT, both globs", "a trace event: ctx has its fields too", "event ts common_pid common_comm", armTracepoint, true},
+		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU; from 100 ns to an hour", "", armInterval, true},
+		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", "", armProfile, true},
+		{"insn", ":N", "whenever N more instructions have been executed", "", armInsn, true},
+		{"watch", ":SYMBOL[+OFFSET][:SIZE]", "memory has changed; of is a per-CPU variable's CPU, where who wrote it", "addr name old new size where of", armWatch, true},
+		{"patch", "", "each write of a text patch", "kind addr where old new insns time", armPatch, true},
+		{"patch_seen", "", "a CPU sees a patch's bytes: until now it could see the old ones", "kind where sites since time window stale by", armPatchSeen, true},
+		{"lost", "", "each record that a ring loses", "cause cpu ts where pid event", armLost, true},
+		{"panic", "", "the guest's panic(), before it does anything", "", armPanic, true},
+		{"BEGIN", "", "now, at once; no CPU is in it", "now insns", armBegin, false},
+		{"END", "", "at the script's end, before aggregations are printed; no CPU is in it", "now insns", armEnd, false},
 	}
 }
 
@@ -50,6 +51,12 @@ func (e *Env) onRows() []lang.Row {
 	doc := "Calls fn(ctx) whenever spec happens. help(\"Ctx\") lists what ctx can do. The kinds of specs:\n"
 	for _, k := range onKinds() {
 		doc += fmt.Sprintf("  %-12s%-26s %s\n", k.name, k.form, k.doc)
+	}
+	doc += "Where a CPU is in it, ctx has all that help(\"Ctx\") lists: pid, comm, cpu, now, where, regs, arg(n), args, stack(), task ... Of its own it has\n"
+	for _, k := range onKinds() {
+		if k.has != "" {
+			doc += fmt.Sprintf("  %-12s%s\n", k.name, "."+strings.ReplaceAll(k.has, " ", " ."))
+		}
 	}
 	doc += "when(ctx) must be true for a call to count; of trace events when may be a filter: 'prev_pid == 0 && next_comm ~ \"k*\"'. After limit\n" +
 		"calls the handler detaches itself. An error of fn stops the run,\n" +

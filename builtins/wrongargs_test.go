@@ -3,6 +3,7 @@ package builtins
 import (
 	"io"
 	"regexp"
+	"sort"
 	"strings"
 	"testing"
 
@@ -177,8 +178,10 @@ func wantCaret(t *testing.T, snaps *kernel.Snapshots, expr, list, at, pattern st
 	t.Errorf("%s: no caret\n%s", call, text)
 }
 
-// keepers are calls that keep a function and call it later.
-var keepers = []struct{ call, run string }{
+// laterCall is a call that keeps the function F, and what has it called.
+type laterCall struct{ call, run string }
+
+var laterCalls = []laterCall{
 	{`on("kprobe:vfs_read", F)`, `kernel.exec("cat", ["/etc/hostname"])`},
 	{`on("kretprobe:vfs_read", F)`, `kernel.exec("cat", ["/etc/hostname"])`},
 	{`on("function:vfs_read", F)`, `kernel.exec("cat", ["/etc/hostname"])`},
@@ -216,7 +219,7 @@ func TestKeptFunctions(t *testing.T) {
 	fail := starlark.NewBuiltin("breaks", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
 		return nil, lang.Errorf("breaks: it is broken")
 	})
-	for _, k := range keepers {
+	for _, k := range laterCalls {
 		e := New(Config{Boot: bootForTest(&snaps), Defaults: kernel.Config{CPUs: 2}, Stdout: io.Discard})
 		h := lang.New(lang.Config{Tables: e.Tables(), MaxSteps: 50_000_000, Stdout: io.Discard})
 		e.Attach(h)
@@ -246,5 +249,69 @@ func TestKeptFunctions(t *testing.T) {
 		if !strings.Contains(text, "lambda takes 4 arguments, but is called with ") || !strings.Contains(text, want) {
 			t.Errorf("%s:\n%s", call, text)
 		}
+	}
+}
+
+// TestKindsTellWhatTheyHave: what on()'s documentation says that ctx has of its own in each kind of spec is what it has.
+func TestKindsTellWhatTheyHave(t *testing.T) {
+	var snaps kernel.Snapshots
+	ctxNames := map[string]bool{}
+	for _, r := range ctxRows() {
+		ctxNames[r.name] = true
+	}
+	seen := 0
+	for _, k := range append(laterCalls[:len(laterCalls):len(laterCalls)], laterCall{`on("END", F)`, "None"}) {
+		spec, ok := strings.CutPrefix(k.call, `on("`)
+		if !ok || strings.Contains(k.call, "when") {
+			continue
+		}
+		kind, _, _ := strings.Cut(strings.TrimSuffix(spec, `", F)`), ":")
+		var own []string
+		note := starlark.NewBuiltin("note", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			if own != nil {
+				return starlark.None, nil
+			}
+			own = []string{}
+			switch x := args[0].(type) {
+			case *moment:
+				for _, f := range x.fields {
+					own = append(own, f.name)
+				}
+				if x.ctx == nil {
+					own = append(own, "now", "insns")
+				}
+				if x.ctx != nil {
+					if _, err := x.Attr("comm"); err != nil {
+						t.Errorf("%s: %v", kind, err)
+					}
+				}
+			case *probeCtx:
+				for _, name := range x.has() {
+					if name == "retval" || name == "duration" || name == "data" {
+						own = append(own, name)
+					}
+				}
+			}
+			return starlark.None, nil
+		})
+		e := New(Config{Boot: bootForTest(&snaps), Defaults: kernel.Config{CPUs: 2}, Stdout: io.Discard})
+		h := lang.New(lang.Config{Tables: e.Tables(), MaxSteps: 50_000_000, Stdout: io.Discard})
+		e.Attach(h)
+		_, _ = h.ValueWith(strings.Replace(k.call, "F", "note", 1)+"; "+k.run, starlark.StringDict{"note": note})
+		h.Close()
+		for _, row := range onKinds() {
+			if row.name != kind {
+				continue
+			}
+			want := strings.Fields(row.has)
+			sort.Strings(want)
+			sort.Strings(own)
+			if seen++; own == nil || strings.Join(own, " ") != strings.Join(want, " ") {
+				t.Errorf("%s: ctx has %q of its own, its row says %q", kind, own, want)
+			}
+		}
+	}
+	if seen < len(onKinds()) {
+		t.Errorf("only %d kinds were seen", seen)
 	}
 }
