@@ -85,8 +85,11 @@ func (m *Machine) hasExited(pid int) bool {
 
 // gateTaskExit: void user_task_exit(s64 pid, s64 code), code as wait4 returns it.
 func (m *Machine) gateTaskExit(v *VCPU) uint64 {
-	m.exits[int(v.Arg(0))] = int(v.Arg(1))
-	if int(v.Arg(0)) == m.turn.pid {
+	pid := int(v.Arg(0))
+	if parent, _ := m.U64(v.CurrentAddr() + m.lay.taskParent); parent == m.req.parent || pid == m.turn.pid {
+		m.exits[pid] = int(v.Arg(1)) // of no others, or a shell that runs for long would fill it
+	}
+	if pid == m.turn.pid {
 		m.unchain()
 	}
 	return 0

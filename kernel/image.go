@@ -164,17 +164,17 @@ func (img *Image) lookup(name string) (uint64, bool) {
 
 // layouts are the addresses and offsets that the machine itself needs, read once from symbols and DWARF.
 type layouts struct {
-	currentTask, preemptCount             uint64 // per-CPU offsets
-	perCPUOffset                          uint64 // physical address of __per_cpu_offset
-	taskPid, taskTgid, taskComm, taskSize uint64
-	taskState, taskOnRq                   uint64
-	startup, secondary, stackTop          uint64
-	initialStack, initialGS               uint64 // physical addresses
-	bootParams                            uint64 // physical address
-	params                                map[string]field
-	req                                   struct{ id, op, flags, ret, pos, len, arg, path, buf uint64 }
-	taskTasks, initTask                   uint64 // offset of list_head tasks; address of init_task
-	taskSP                                uint64 // offset of thread.sp, 0 = unknown
+	currentTask, preemptCount                         uint64 // per-CPU offsets
+	perCPUOffset                                      uint64 // physical address of __per_cpu_offset
+	taskPid, taskTgid, taskComm, taskSize, taskParent uint64
+	taskState, taskOnRq                               uint64
+	startup, secondary, stackTop                      uint64
+	initialStack, initialGS                           uint64 // physical addresses
+	bootParams                                        uint64 // physical address
+	params                                            map[string]field
+	req                                               struct{ id, op, flags, ret, pos, len, arg, path, buf uint64 }
+	taskTasks, initTask                               uint64 // offset of list_head tasks; address of init_task
+	taskSP                                            uint64 // offset of thread.sp, 0 = unknown
 }
 
 type field struct{ off, size uint64 }
@@ -232,7 +232,7 @@ func (img *Image) structs(l *layouts) error {
 		name string
 		to   *uint64
 	}{
-		{task, "pid", &l.taskPid}, {task, "tgid", &l.taskTgid}, {task, "comm", &l.taskComm},
+		{task, "pid", &l.taskPid}, {task, "tgid", &l.taskTgid}, {task, "comm", &l.taskComm}, {task, "real_parent", &l.taskParent},
 		{task, "__state", &l.taskState}, {task, "on_rq", &l.taskOnRq}, {task, "tasks", &l.taskTasks},
 		{req, "id", &l.req.id}, {req, "op", &l.req.op}, {req, "flags", &l.req.flags}, {req, "ret", &l.req.ret},
 		{req, "pos", &l.req.pos}, {req, "len", &l.req.len}, {req, "arg", &l.req.arg}, {req, "path", &l.req.path},

@@ -93,6 +93,9 @@ func (m *Machine) U32(va uint64) (uint32, error) {
 }
 
 func (m *Machine) U64(va uint64) (uint64, error) {
+	if off := va - directMap; off < m.phys.Size()-shadowSize && va%8 == 0 {
+		return m.phys.U64(off), nil
+	}
 	var b [8]byte
 	err := m.Read(va, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err

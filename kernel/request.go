@@ -67,11 +67,13 @@ type requests struct {
 	queue  []*request
 	active *request
 	lastID uint64
+
+	parent uint64 // task_struct of kscoped's parent, and of the programs that it starts
 }
 
 // fork drops what waits: its Go side belongs to the parent. A request already with the guest finishes there unseen.
 func (q *requests) fork() requests {
-	n := requests{lastID: q.lastID}
+	n := requests{lastID: q.lastID, parent: q.parent}
 	if q.active != nil {
 		n.active = &request{id: q.active.id, op: q.active.op}
 	}
@@ -268,6 +270,7 @@ func (m *Machine) close(fd int64) {
 // gateNext: long kscoped_next(struct kscope_req *r).
 func (m *Machine) gateNext(v *VCPU) uint64 {
 	q := &m.req
+	q.parent, _ = m.U64(v.CurrentAddr() + m.lay.taskParent)
 	if len(q.queue) == 0 {
 		return 0
 	}

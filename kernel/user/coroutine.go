@@ -9,6 +9,7 @@ type worker struct {
 	stop func()
 	sys  *Sys
 	main func(*Sys, []string) int
+	args args // the memory of the last program's
 }
 
 func newWorker() *worker {
@@ -76,8 +77,9 @@ func (s *Sys) run(main func(*Sys, []string) int) {
 // start has a worker wait to run p's program.
 func (p *Proc) start() {
 	main := p.origin.entry()
-	p.sys, p.worker = &Sys{p: p}, p.pool.get()
-	p.worker.sys, p.worker.main = p.sys, main
+	w := p.pool.get()
+	p.sys, p.worker = &Sys{p: p, a: w.args}, w
+	w.sys, w.main, w.args = p.sys, main, args{}
 }
 
 // resume runs the program to its next request; false: it has ended.
@@ -96,5 +98,6 @@ func (p *Proc) end() {
 	if p.sys.yield != nil {
 		w.next()
 	}
+	w.args, p.sys.a = p.sys.a, args{} // what is left of the program may still make arguments of calls
 	p.pool.put(w)
 }

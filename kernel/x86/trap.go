@@ -107,9 +107,10 @@ func (c *CPU) enter(vec uint8, err uint32, hasErr, soft bool) bool {
 	if faultClass(vec) && !soft {
 		flags |= FlagRF
 	}
-	frame := []uint64{uint64(c.seg[SS]), c.r[RSP], flags, uint64(c.seg[CS])&^3 | uint64(c.cpl), c.rip}
-	if hasErr {
-		frame = append(frame, uint64(err))
+	words := [6]uint64{uint64(c.seg[SS]), c.r[RSP], flags, uint64(c.seg[CS])&^3 | uint64(c.cpl), c.rip, uint64(err)}
+	frame := words[:6]
+	if !hasErr {
+		frame = words[:5]
 	}
 	cpl := c.cpl
 	c.setCPL(0)
