@@ -32,6 +32,7 @@ static __always_inline bool atomic_long_dec_and_test(atomic_long_t *v)
 	return z;
 }
 static __always_inline long atomic_long_fetch_add(long i, atomic_long_t *v) { asm volatile("lock xaddq %0,%1" : "+r"(i), "+m"(v->counter) :: "memory", "cc"); return i; }
+static __always_inline long atomic_long_add_return(long i, atomic_long_t *v) { return i + atomic_long_fetch_add(i, v); }
 #define atomic64_inc(v)		atomic_long_inc(v)
 #define atomic64_add(i, v)	atomic_long_add(i, v)
 

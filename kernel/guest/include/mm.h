@@ -151,6 +151,11 @@ static __always_inline unsigned long get_mm_counter(struct mm_struct *mm, int me
 {
 	return max(atomic_long_read(&mm->rss_stat[member]), 0L);	/* tasks tell now and then what they have mapped */
 }
+void mm_trace_rss_stat(struct mm_struct *mm, int member, long count);	/* the event rss_stat */
+static __always_inline void add_mm_counter(struct mm_struct *mm, int member, long value)
+{
+	mm_trace_rss_stat(mm, member, atomic_long_add_return(value, &mm->rss_stat[member]));
+}
 static __always_inline unsigned long get_mm_rss(struct mm_struct *mm) { return get_mm_counter(mm, MM_FILEPAGES) + get_mm_counter(mm, MM_ANONPAGES); }
 static __always_inline void update_hiwater_rss(struct mm_struct *mm) { mm->hiwater_rss = max(mm->hiwater_rss, get_mm_rss(mm)); }
 static __always_inline void update_hiwater_vm(struct mm_struct *mm) { mm->hiwater_vm = max(mm->hiwater_vm, mm->total_vm); }

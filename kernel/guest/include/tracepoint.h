@@ -26,6 +26,7 @@ struct request;
 struct request_queue;
 struct buffer_head;
 struct itimerspec64;
+struct mm_struct;
 
 struct tracepoint {
 	const char *name;

@@ -4,6 +4,7 @@
  */
 #include "pgtable.h"
 #include "pagemap.h"
+#include "tracepoint.h"
 #include "truth.h"
 #include "rmap.h"
 #include "vmstat.h"
@@ -62,7 +63,18 @@ static noinline void add_mm_counter_fast(struct mm_struct *mm, int member, int v
 	if (likely(current->mm == mm))
 		current->rss_delta[member] += val;
 	else
-		atomic_long_add(val, &mm->rss_stat[member]);
+		add_mm_counter(mm, member, val);
+}
+
+noinline void mm_trace_rss_stat(struct mm_struct *mm, int member, long count)
+{
+	if (tracepoint_enabled(&__tracepoint_rss_stat)) {	/* nothing is computed while the event is off */
+		unsigned long id = 0;
+
+		ptr_to_hashval(mm, &id);
+		__traceiter_rss_stat(mm, member, count << PAGE_SHIFT, id, current->mm == mm);
+		barrier();
+	}
 }
 
 void sync_mm_rss(struct mm_struct *mm)
@@ -71,7 +83,7 @@ void sync_mm_rss(struct mm_struct *mm)
 
 	for (i = 0; i < NR_MM_COUNTERS; i++) {
 		if (current->rss_delta[i]) {
-			atomic_long_add(current->rss_delta[i], &mm->rss_stat[i]);
+			add_mm_counter(mm, i, current->rss_delta[i]);
 			current->rss_delta[i] = 0;
 		}
 	}

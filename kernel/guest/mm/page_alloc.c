@@ -352,8 +352,10 @@ static noinline void free_unref_page_list(struct page **pages, unsigned int nr)
 	for (i = 0; i < nr; i++) {
 		struct page *page = pages[i];
 
-		if (free_pages_prepare(page))
-			free_unref_page_commit(&contig_zone, pcp, page);
+		if (!free_pages_prepare(page))
+			continue;
+		trace_mm_page_free_batched(page);
+		free_unref_page_commit(&contig_zone, pcp, page);
 	}
 	local_irq_restore(flags);
 }

@@ -117,14 +117,14 @@ noinline struct page *vm_normal_page(struct vm_area_struct *vma, unsigned long a
 
 /* One entry, both tables locked. */
 static __always_inline void copy_present_pte(struct vm_area_struct *dst_vma, struct vm_area_struct *src_vma, pte_t *dst, pte_t *src,
-					     unsigned long addr, bool cow)
+					     unsigned long addr, bool cow, long *rss)
 {
 	struct page *page = vm_normal_page(src_vma, addr, *src);
 
 	if (page) {
 		get_page(page);
 		atomic_inc(&page->_mapcount);
-		atomic_long_inc(&dst_vma->vm_mm->rss_stat[mm_counter(page)]);
+		rss[mm_counter(page)]++;
 	}
 	if (cow)
 		src->pte &= ~_PAGE_RW;
@@ -149,6 +149,7 @@ static int copy_pte_range(struct vm_area_struct *dst_vma, struct vm_area_struct 
 	struct mm_struct *src_mm = src_vma->vm_mm, *dst_mm = dst_vma->vm_mm;
 	bool cow = (src_vma->vm_flags & (VM_SHARED | VM_MAYWRITE)) == VM_MAYWRITE;
 	pte_t *first = pte_lookup(src_mm, addr), *last = first + ((end - addr) >> PAGE_SHIFT), *src, *dst;
+	long rss[NR_MM_COUNTERS] = { 0, 0 };
 	pmd_t *pmd;
 
 	if (!first)
@@ -163,8 +164,11 @@ static int copy_pte_range(struct vm_area_struct *dst_vma, struct vm_area_struct 
 	spin_lock(&dst_mm->page_table_lock);
 	spin_lock(&src_mm->page_table_lock);
 	for (; src < last; src = next_pte(src + 1, last))
-		copy_present_pte(dst_vma, src_vma, dst + (src - first), src, addr + ((src - first) << PAGE_SHIFT), cow);
+		copy_present_pte(dst_vma, src_vma, dst + (src - first), src, addr + ((src - first) << PAGE_SHIFT), cow, rss);
 	spin_unlock(&src_mm->page_table_lock);
+	for (int i = 0; i < NR_MM_COUNTERS; i++)
+		if (rss[i])
+			add_mm_counter(dst_mm, i, rss[i]);
 	spin_unlock(&dst_mm->page_table_lock);
 	cond_resched();
 	return 0;
@@ -212,10 +216,9 @@ static void zap_pte_range(struct mmu_gather *tlb, struct vm_area_struct *vma, un
 		}
 	}
 	spin_unlock(&mm->page_table_lock);
-	if (zapped[MM_FILEPAGES])
-		atomic_long_add(-zapped[MM_FILEPAGES], &mm->rss_stat[MM_FILEPAGES]);
-	if (zapped[MM_ANONPAGES])
-		atomic_long_add(-zapped[MM_ANONPAGES], &mm->rss_stat[MM_ANONPAGES]);
+	for (int i = 0; i < NR_MM_COUNTERS; i++)
+		if (zapped[i])
+			add_mm_counter(mm, i, -zapped[i]);
 }
 
 static noinline void unmap_page_range(struct mmu_gather *tlb, struct vm_area_struct *vma, unsigned long addr, unsigned long end)
