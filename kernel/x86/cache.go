@@ -20,8 +20,8 @@ type cache struct {
 	found  [foundSize]*block    // what lookup answered last, by a hash of the address
 	low    lowering             // the decoder's buffers
 	frozen atomic.Pointer[snapshot]
-	hosts  *hostMemory // nil: blocks are interpreted
-	warm   int         // entries of a block before it is translated
+	hosts  *hostMemory // for host code, once a block is warm
+	warm   int         // entries of a block before it is translated; 0: never
 }
 
 // blockSlab is the number of blocks made at once: more than 32 KiB, so that the allocator aligns them to cache lines.
@@ -63,7 +63,7 @@ func (k *cache) fork(p *mem.Phys) *cache {
 		return n
 	}
 	s := k.freeze()
-	n := &cache{phys: p, hosts: k.hosts, pages: make(map[uint64]*codePage, len(s.pages)), vpns: make(map[uint64]struct{}, len(s.vpns))}
+	n := &cache{phys: p, pages: make(map[uint64]*codePage, len(s.pages)), vpns: make(map[uint64]struct{}, len(s.vpns))}
 	for v := range s.vpns {
 		n.vpns[v] = struct{}{}
 	}
@@ -219,10 +219,14 @@ func (pg *codePage) forget(va uint64) {
 	delete(pg.shared, va)
 }
 
-func (k *cache) kill(b *block) { b.dead, b.n, b.host = true, math.MaxInt64, noHost }
+func (k *cache) kill(b *block) {
+	k.cut(b)
+	b.dead, b.n, b.host = true, math.MaxInt64, noHost
+}
 
 // unlink cuts all links between blocks: a mapping that has code changed.
 func (k *cache) unlink() {
+	k.cutAll()
 	for _, pg := range k.pages {
 		for _, b := range pg.blocks {
 			b.t, b.f = unlinkedT, unlinkedF
@@ -308,7 +312,7 @@ func (c *CPU) find(b *block, target uint64) *block {
 		return nil
 	}
 	i := (target ^ target>>12) & jcMask
-	if old := &c.jc[i]; old.tag != jcEmpty && old.tag != target^c.jkey && c.cache.hosts != nil {
+	if old := &c.jc[i]; old.tag != jcEmpty && old.tag != target^c.jkey && c.cache.warm != 0 {
 		c.jc[i^1] = *old // where host code looks too
 		if c.jcLocal.has(i) {
 			c.jcLocal.add(i ^ 1)
@@ -338,7 +342,7 @@ func (c *CPU) slowEnter(from, nb *block) *block {
 	case nb.cost > c.budget:
 		c.cur, c.ku, c.rip = nb, 0, nb.start
 		c.why = xBudget
-	case c.cache.hosts != nil && c.warm(nb):
+	case c.cache.warm != 0 && c.warm(nb):
 		c.cur, c.ku, c.rip = nb, 0, nb.start
 		c.why = xHost
 	default:

@@ -70,6 +70,7 @@ type CPU struct {
 	rep1   bool // rep string operations do one iteration only: TF is set
 	pendDB bool // a single-step trap is due before the next instruction
 
+	host      hostState
 	jcLocal   places // entries of jc whose target is in a page that is not global
 	itlbLocal places // entries of itlb that are not global
 	jc        [jcSize]jcEntry
@@ -172,6 +173,9 @@ func (c *CPU) attach() {
 
 // setCPL switches the privilege level and what depends on it.
 func (c *CPU) setCPL(cpl uint8) {
+	if cpl != c.cpl {
+		c.host.sp = 0 // calls and returns pair within one level
+	}
 	c.cpl = cpl
 	c.tl, c.jkey = &c.tlb[0], 0
 	if cpl == 3 {

@@ -3,10 +3,9 @@
 package x86
 
 import (
+	"encoding/binary"
 	"math"
 	"runtime"
-	"slices"
-	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -15,65 +14,64 @@ import (
 //
 // On amd64 hosts the fast uops of a block that runs often are translated to the host's code, uop by uop, so that whatever the
 // interpreter knows (lazy flags, slow functions, exact budgets, links) holds between any two uops, and each side can take over
-// from the other there. A uop without a template, and one that misses, returns from hostCall with its number; the slow function
-// runs, and the block goes on behind it. Nothing is patched: blocks are left through their links (jitflow.go).
+// from the other there. A uop without a template, and one that misses, leaves to Go code (jitrun.go); the slow function runs, and
+// host code goes on behind it. Blocks are joined by jumps that are patched (jitlink.go), so each machine has host code of its own.
 //
-// Generated code holds no pointers, uses none of the goroutine's stack but a return address and calls nothing. The budget
-// bounds it, so that a stop of the world waits no longer than for the interpreter. Signals find no Go function there, which
-// the runtime takes as it takes C code: no preemption, no traceback.
+// Generated code holds no pointers but those to counters, runs on a stack of its own and calls nothing. The budget bounds it, so
+// that a stop of the world waits no longer than for the interpreter. Signals find no Go function there, which the runtime takes as
+// it takes C code: no preemption, no traceback.
 
-// hostCall runs host code with block to in rax and block from in rbp.
+// hostCall runs host code at an address; c.host says how it ended.
 //
 //go:noescape
-func hostCall(c *CPU, host uintptr, from, to *block) (why int64, resume uintptr, at, next *block)
+func hostCall(c *CPU, host uintptr)
 
-func hostEnter()
-func hostEnterPC() uintptr
+func hostPCs() (enter, exit uintptr)
 
 // noHost is where a block begins that has no host code.
-var noHost = hostEnterPC()
+var noHost, hostExitPC = hostPCs()
 
-// What hostCall returns beside the number of a uop.
+// How host code ends.
 const (
-	whyEnter  = -1     // next is to be entered from block at, and has no host code
-	whyBudget = -2     // block at is next, and the budget is too small for it
-	whyProbe  = -3     // a probe missed: the uop is found by the address
-	whyLast   = -4     // the last uop of the block missed
-	whyResume = 1 << 8 // beside the number: host code goes on behind the uop, at resume
+	whyFind   = iota // the block at guest address at is next
+	whyLink          // jump code of the block behind it is not joined to any
+	whyBudget        // the block of code is next, and the budget is too small for it
+	whySite          // the uop's slow function is asked for, by the site at host address at
+)
+
+// hostState is a CPU's part in host code.
+type hostState struct {
+	why, code uint32
+	at        uintptr
+	goSP      uintptr
+	sp        uintptr // the host's stack; 0: empty
+	returns   [returnsSize]uintptr
+}
+
+const (
+	// hostBudget is the most that host code gets at once, so that its stack, where only calls that count push, is bounded.
+	hostBudget  = 2048
+	returnsSize = 2 * hostBudget
+	returnsFree = hostBudget + 16
 )
 
 const (
 	sysMemfdCreate = 319
 
-	hotSize  = 12 << 20 // bytes for the code of blocks
-	coldSize = 12 << 20 // and for their ways out to slow functions
+	hotSize  = 8 << 20 // bytes for the code of blocks
+	coldSize = 8 << 20 // and for their ways out
 )
 
-// hostMemory holds host code of any number of machines: memory that is mapped twice, to write to and to execute.
+// hostMemory holds the host code of one machine: memory that is mapped twice, to write to and to execute.
 type hostMemory struct {
-	mu        sync.Mutex
 	w, x      []byte
-	size      [2]int // for blocks, and behind it for their ways out to slow functions
+	size      [2]int // for blocks, and behind it for their ways out
 	used      [2]int
 	t         translator
 	templates *[numOps]template
-}
-
-// hostCode is a code's translation.
-type hostCode struct {
-	in    *hostMemory
-	at    uintptr
-	sites []site
-}
-
-// uopAt returns the number of the uop whose probe returns to host address pc.
-func (h *hostCode) uopAt(pc uintptr) int {
-	for _, s := range h.sites {
-		if h.at+uintptr(s.off) == pc {
-			return int(s.k)
-		}
-	}
-	panic("BUG: no probe of the block returns there")
+	codes     []hostCode // by number
+	sites     []site
+	lines     []uint32 // the first site in each 64 bytes of memory, less one
 }
 
 // newHostMemory returns nil where the host forbids it.
@@ -98,12 +96,9 @@ func newHostMemory(hot, cold int) *hostMemory {
 		syscall.Munmap(w)
 		return nil
 	}
-	m := &hostMemory{w: w, x: x, size: [2]int{hot, cold}, templates: templates()}
+	m := &hostMemory{w: w, x: x, size: [2]int{hot, cold}, templates: templates(), lines: make([]uint32, size>>lineShift)}
 	m.t.shared = m.t.makeShared()
 	m.used[0] = copy(w, m.t.hot.b)
-	if d := int(uint32(noHost) - uint32(uintptr(unsafe.Pointer(&x[0])))); d < hot {
-		m.used[0] = max(m.used[0], d+16) // jumps compare the low half of addresses only
-	}
 	runtime.AddCleanup(m, func(maps [2][]byte) {
 		syscall.Munmap(maps[0])
 		syscall.Munmap(maps[1])
@@ -111,42 +106,44 @@ func newHostMemory(hot, cold int) *hostMemory {
 	return m
 }
 
-// translate returns the host code of co; nil: there is no room. succ are the host addresses that blocks behind t and f have, as far
-// as they are known; own stands for co's own.
-func (m *hostMemory) translate(co *code, succ [2]uintptr) *hostCode {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if h := co.host.Load(); h != nil && h.in == m {
-		return h
-	}
+// pc is the address of an offset of the memory.
+func (m *hostMemory) pc(offset int) uintptr { return uintptr(unsafe.Pointer(&m.x[offset])) }
+
+// translate gives block b host code; false: there is no room.
+func (m *hostMemory) translate(b *block) bool {
 	hot, cold := m.used[0], m.size[0]+m.used[1]
 	t := &m.t
-	t.base, t.succ = uintptr(unsafe.Pointer(&m.x[0])), [2]int{}
-	for i, at := range succ {
-		switch at {
-		case 0:
-		case own:
-			t.succ[i] = hot
-		default:
-			t.succ[i] = int(at - t.base)
-		}
+	t.hot.at, t.cold.at = hot, cold
+	t.block(b, len(m.codes), m.templates)
+	if hot+len(t.hot.b) > m.size[0] || cold+len(t.cold.b) > len(m.w) {
+		return false
 	}
-	t.block(co, m.templates)
-	if hot+len(t.hot.b) > m.size[0] || cold+len(t.cold.b) > len(m.w) || len(t.hot.b) > math.MaxUint16 {
-		return nil
-	}
-	t.place(hot, cold)
 	copy(m.w[hot:], t.hot.b)
 	copy(m.w[cold:], t.cold.b)
-	m.used[0] += (len(t.hot.b) + 15) &^ 15
+	m.used[0] += len(t.hot.b)
 	m.used[1] += len(t.cold.b)
-	h := &hostCode{m, uintptr(unsafe.Pointer(&m.x[hot])), slices.Clone(t.sites)}
-	co.host.Store(h)
-	return h
+	for _, s := range t.sites {
+		m.sites = append(m.sites, s)
+		if l := &m.lines[s.pc>>lineShift]; *l == 0 {
+			*l = uint32(len(m.sites))
+		}
+	}
+	m.codes = append(m.codes, hostCode{b: b, out: t.out})
+	b.hosted, b.host = int32(len(m.codes)), m.pc(hot)
+	return true
 }
 
-// own is in place of the host address of the block that is being translated.
-const own = 1
+const lineShift = 6
+
+// siteAt returns the site whose call returns to host address pc.
+func (m *hostMemory) siteAt(pc uintptr) *site {
+	off := uint32(pc - m.pc(0))
+	for i := m.lines[off>>lineShift] - 1; ; i++ {
+		if s := &m.sites[i]; s.pc == off {
+			return s
+		}
+	}
+}
 
 // warm counts an entry to a block without host code, and reports whether it has it now.
 func (c *CPU) warm(b *block) bool {
@@ -154,69 +151,64 @@ func (c *CPU) warm(b *block) bool {
 		return true
 	}
 	k := c.cache
-	if h := b.code.host.Load(); h == nil || h.in != k.hosts {
-		if b.heat++; int(b.heat) < k.warm {
+	if b.heat++; int(b.heat) < k.warm {
+		return false
+	}
+	if k.hosts == nil {
+		if k.hosts = newHostMemory(hotSize, coldSize); k.hosts == nil {
+			k.useHost(0)
 			return false
 		}
 	}
-	if k.translate(b, 0) {
-		return true
+	if !k.translate(b, 0) {
+		k.renew()
 	}
-	k.renew()
-	return false
+	return b.host != noHost
 }
 
 // ahead is how far translation runs ahead of execution.
 const ahead = 12
 
-// translate gives block b host code, and first the blocks that it was left to and that are half as warm, so that it can jump to
-// theirs without a look at their address: the host guesses where an indirect jump goes, and for a kernel's varied code mostly
-// wrong.
+// translate gives block b host code, and the blocks that it was left to and that are half as warm, so that code lies in the order
+// in which it runs.
 func (k *cache) translate(b *block, depth int) bool {
-	h := b.code.host.Load()
-	if h == nil || h.in != k.hosts {
-		b.heat = 0 // and is not looked at again
-		var succ [2]uintptr
-		for i, nb := range [2]*block{b.t, b.f} {
-			if nb.host == noHost && 2*int(nb.heat) >= k.warm && !nb.dead && depth < ahead {
-				k.translate(nb, depth+1)
-			}
-			switch {
-			case nb == b:
-				succ[i] = own
-			case nb.host != noHost:
-				succ[i] = nb.host
-			}
+	b.heat = 0
+	if !k.hosts.translate(b) {
+		return false
+	}
+	for side, nb := range [2]*block{b.t, b.f} {
+		if nb.host == noHost && 2*int(nb.heat) >= k.warm && !nb.dead && depth < ahead {
+			k.translate(nb, depth+1)
 		}
-		if h = k.hosts.translate(b.code, succ); h == nil {
-			return false
+		if nb.host != noHost {
+			k.hosts.join(b, side, nb)
 		}
 	}
-	b.hosted, b.host = h, h.at
 	return true
 }
 
-// renew begins anew with empty memory: the old one is full, and lives as long as a fork uses it.
+// renew begins anew with empty memory: the old one is full.
 func (k *cache) renew() {
 	k.setHosts(newHostMemory(k.hosts.size[0], k.hosts.size[1]))
+	if k.hosts == nil {
+		k.useHost(0)
+	}
 }
 
 // useHost turns host code on, for blocks with so many entries, or with 0 off.
 func (k *cache) useHost(warm int) {
-	k.warm = min(warm, math.MaxUint8)
-	switch {
-	case warm == 0:
+	if warm = min(warm, math.MaxUint8); warm != k.warm {
+		k.warm = warm
 		k.setHosts(nil)
-	case k.hosts == nil:
-		k.setHosts(newHostMemory(hotSize, coldSize))
 	}
 }
 
+// setHosts has all blocks begin without host code, and with m for it.
 func (k *cache) setHosts(m *hostMemory) {
-	if k.hosts == m {
-		return
-	}
 	k.hosts = m
+	for _, c := range k.cpus {
+		c.host.sp = 0
+	}
 	for _, pg := range k.pages {
 		for _, b := range pg.blocks {
 			if !b.dead {
@@ -226,84 +218,14 @@ func (k *cache) setHosts(m *hostMemory) {
 	}
 }
 
-// chain runs block b, whose budget has not been taken, and what follows it.
-func (c *CPU) chain(b *block) int {
-	for {
-		r := 0
-		if c.cache.hosts != nil && c.warm(b) {
-			r = c.runHost(b)
-		} else {
-			c.budget -= b.cost
-			r = c.exec(b, b.u0)
-		}
-		if r != xHost {
-			return r
-		}
-		b = c.cur
-		c.cur = nil
-	}
-}
-
-// runHost is exec in host code, from the start of b, which has some.
-func (c *CPU) runHost(b *block) int {
-	from, host, hosts := b, b.host, c.cache.hosts
-	for {
-		why, resume, at, to := hostCall(c, host, from, b)
-		k := int(why)
-		switch why {
-		case whyEnter:
-			if b = c.slowEnter(at, to); b != nil {
-				c.budget -= b.cost
-				return c.exec(b, b.u0)
-			}
-			if c.why != xHost {
-				return c.why
-			}
-			from, b = at, c.cur
-			c.cur = nil
-			host = b.host
-			continue
-		case whyBudget:
-			c.budget += at.cost
-			c.cur, c.ku, c.rip = at, 0, at.start
-			return xBudget
-		case whyProbe:
-			k = at.hosted.uopAt(resume)
-		case whyLast:
-			k = len(at.code.fast) - 1
-		}
-		u := uopAt(at.u0, k&(whyResume-1))
-		c.b, c.idx = at, u.idx
-		switch r := slowOps[u.op](c, u); {
-		case r == stNext && c.smc:
-			return c.afterStore(at, u)
-		case r == stNext && k&whyResume != 0 && c.cache.hosts == hosts:
-			from, b, host = at, at, resume
-		case r == stNext:
-			return c.exec(at, uopAt(u, 1))
-		case r == stJump:
-			target := c.rip
-			if e := &c.jc[(target^target>>12)&jcMask]; e.tag == target^c.jkey {
-				b = e.b
-			} else if b = c.find(at, target); b == nil {
-				return xFault
-			}
-			from, host = at, b.host
-		default:
-			return c.leave(at, u, r)
-		}
-	}
-}
-
 // initHost gives a block its budget check and its place to begin: every entry from the interpreter comes to slowEnter when there
 // is host code.
 func (b *block) initHost(k *cache) {
-	b.host, b.hosted, b.heat, b.n = noHost, nil, 0, b.cost
-	if k.hosts == nil {
-		return
-	}
-	b.n = math.MaxInt64
-	if h := b.code.host.Load(); h != nil && h.in == k.hosts {
-		b.hosted, b.host = h, h.at
+	b.host, b.hosted, b.heat, b.n = noHost, 0, 0, b.cost
+	if k.warm != 0 {
+		b.n = math.MaxInt64
 	}
 }
+
+// put32 patches 4 bytes.
+func (m *hostMemory) put32(at int32, v uint32) { binary.LittleEndian.PutUint32(m.w[at:], v) }

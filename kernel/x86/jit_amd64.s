@@ -3,7 +3,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 
-// Where host code keeps the guest's registers: see jitregs.go. BX is the CPU, 128 bytes on, BP the block.
+// Where host code keeps the guest's registers: see jitregs.go. BX is the CPU, 128 bytes on, BP the budget.
 #define MOVE_IN \
 	MOVQ -128(BX), SI   \
 	MOVQ -120(BX), R11  \
@@ -14,7 +14,8 @@
 	MOVQ -80(BX), R9    \
 	MOVQ -72(BX), DI    \
 	MOVQ -32(BX), R13   \
-	MOVQ -24(BX), R12
+	MOVQ -24(BX), R12   \
+	MOVQ (CPU_budget-128)(BX), BP
 
 #define MOVE_OUT \
 	MOVQ SI, -128(BX)   \
@@ -26,36 +27,42 @@
 	MOVQ R9, -80(BX)    \
 	MOVQ DI, -72(BX)    \
 	MOVQ R13, -32(BX)   \
-	MOVQ R12, -24(BX)
+	MOVQ R12, -24(BX)   \
+	MOVQ BP, (CPU_budget-128)(BX)
 
-// func hostCall(c *CPU, host uintptr, from, to *block) (why int64, resume uintptr, at, next *block)
-TEXT ·hostCall(SB), NOSPLIT, $32-64
+// func hostCall(c *CPU, host uintptr)
+TEXT ·hostCall(SB), NOSPLIT, $8-16
 	MOVQ c+0(FP), BX
 	MOVQ host+8(FP), DX
-	MOVQ to+24(FP), AX
 	ADDQ $128, BX
 	MOVE_IN
-	MOVQ from+16(FP), BP
-	CALL DX
+	CALL ·hostSwitch(SB)
+	RET
+
+// hostSwitch goes to DX, on the host code's stack, and hostExit returns from it.
+TEXT ·hostSwitch(SB), NOSPLIT|NOFRAME, $0-0
+	MOVQ SP, (CPU_host+hostState_goSP-128)(BX)
+	MOVQ (CPU_host+hostState_sp-128)(BX), SP
+	JMP  DX
+
+TEXT ·hostExit(SB), NOSPLIT|NOFRAME, $0-0
 	MOVE_OUT
-	MOVLQSX CX, CX
-	MOVQ CX, why+32(FP)
-	MOVQ DX, resume+40(FP)
-	MOVQ BP, at+48(FP)
-	CMPQ CX, $-1
-	JEQ  entering
-	MOVQ BP, AX
-entering:
-	MOVQ AX, next+56(FP)
+	MOVQ SP, (CPU_host+hostState_sp-128)(BX)
+	MOVL CX, (CPU_host+hostState_why-128)(BX)
+	MOVL AX, (CPU_host+hostState_code-128)(BX)
+	MOVQ DX, (CPU_host+hostState_at-128)(BX)
+	MOVQ (CPU_host+hostState_goSP-128)(BX), SP
 	RET
 
-// hostEnter is where blocks without host code begin: back to Go code, with the block in AX.
-TEXT ·hostEnter(SB), NOSPLIT, $0-0
-	MOVL $-1, CX
-	RET
+// hostEnter is where blocks without host code begin: to Go code, with the block's address in DX.
+TEXT ·hostEnter(SB), NOSPLIT|NOFRAME, $0-0
+	XORL CX, CX
+	JMP  ·hostExit(SB)
 
-// func hostEnterPC() uintptr
-TEXT ·hostEnterPC(SB), NOSPLIT, $0-8
+// func hostPCs() (enter, exit uintptr)
+TEXT ·hostPCs(SB), NOSPLIT, $0-16
 	LEAQ ·hostEnter(SB), AX
-	MOVQ AX, ret+0(FP)
+	MOVQ AX, enter+0(FP)
+	LEAQ ·hostExit(SB), AX
+	MOVQ AX, exit+8(FP)
 	RET

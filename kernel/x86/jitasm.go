@@ -7,7 +7,8 @@ import "encoding/binary"
 // Host registers by number. Host code keeps
 //
 //	rbx  the CPU, cpuBias bytes on, so that the hot fields are within a byte's displacement
-//	rbp  the block that runs
+//	rbp  the budget
+//	rsp  a stack of its own: hostState.returns
 //	rax, rcx, rdx  scratch; the others are the guest's: see jitregs.go
 const (
 	hAX = iota
@@ -40,7 +41,14 @@ const (
 )
 
 // hostText is host code being written. Sizes are log2 of bytes.
-type hostText struct{ b []byte }
+type hostText struct {
+	b  []byte
+	at int // its offset in memory
+}
+
+// here is the offset of what comes next, and rel the distance from behind it to an offset.
+func (t *hostText) here() int      { return t.at + len(t.b) }
+func (t *hostText) rel(offset int) { t.u32(uint32(offset - t.here() - 4)) }
 
 func (t *hostText) put(bs ...byte) { t.b = append(t.b, bs...) }
 func (t *hostText) u32(v uint32)   { t.b = binary.LittleEndian.AppendUint32(t.b, v) }
@@ -198,13 +206,6 @@ func (t *hostText) group1(sz, op, reg uint8, v int32) {
 	}
 	t.rr(sz, opGroup1, op, reg)
 	t.u32(uint32(v))
-}
-
-// jcc writes a conditional jump whose target is filled in later, and returns where.
-func (t *hostText) jcc(cc uint8) int {
-	t.put(0x0f, 0x80|cc)
-	t.u32(0)
-	return len(t.b) - 4
 }
 
 // short writes a conditional jump within the next 127 bytes; land sets its target to here.

@@ -20,7 +20,7 @@ func (t *translator) allFlagsPiece() {
 	t.hot.land(lazy)
 	t.hot.group1(2, 7, hCX, kINC)
 	easy := t.hot.short(ccB)
-	t.giveUp(whyProbe)
+	t.giveUp(whySite)
 	t.hot.land(easy)
 	t.hot.rr(3, opTest, hDX, hDX)
 	t.hostFlags(hAX, maskZSP)
@@ -188,4 +188,5 @@ func (t *translator) withCarry(u *uop, f *template) {
 	t.hot.rm(3, opStore, hAX, hBX, atFB)
 	t.setFA(f.sz, r, hDX)
 	t.setFop(kRES | f.sz)
+	t.fop = -1 // the slow function leaves other lazy flags
 }

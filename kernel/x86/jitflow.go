@@ -2,71 +2,112 @@
 
 package x86
 
-// Ways out of a block. To the next block: rax holds it, and its host address is jumped to. A block without host code, a link
-// that is missing and a dead block have hostEnter there, so that nothing is ever patched.
+// Ways out of a block, as code: jumps to t and f (jitlink.go), and the shared pieces that find a block by its address.
+//
+// A call that counts, in the kernel's half, is a host call: what it pushes leads behind the call, and a ret of the guest is the
+// host's, which the host guesses. Behind a call the guest's return address, in rdx, is compared with the one that was pushed: who
+// came from elsewhere, after a switch of tasks say, goes on by his address. In the user's half an address may come to mean other
+// code at any switch, so that there is no pairing, and a change of privilege level empties the host's stack.
 
-func (t *translator) leaveBy(at int32) {
-	t.hot.rm(3, opMov, hAX, hBP, at)
-	t.leaveTo(t.succ[bit(at == atF)])
+const (
+	toT = iota
+	toF
+)
+
+// jumpOut writes the distance of a jump to a side.
+func (t *translator) jumpOut(side int) {
+	t.out[side] = jump{at: int32(t.hot.here()), stub: int32(t.cold.here())}
+	t.hot.rel(t.cold.here())
+	t.cold.put(0xb8) // mov eax, imm32
+	t.cold.u32(uint32(2*t.number + side))
+	t.cold.put(0xe9)
+	t.cold.rel(t.shared.link)
 }
 
-// leaveTo goes to the block at rax, which is likely to have the host code at an offset; 0: that is not known.
-func (t *translator) leaveTo(likely int) {
+func (t *translator) leaveBy(side int) {
 	t.ended = true
-	if likely == 0 {
-		t.hot.rm(2, opGroup5, 4, hAX, atHost)
-		return
-	}
-	t.hot.rm(2, opGroup1, 7, hAX, atHost)
-	t.hot.u32(uint32(t.base) + uint32(likely))
-	other := t.hot.short(ccNE)
-	t.jumpTo(likely)
-	t.hot.land(other)
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
-}
-
-// jumpTo jumps to an offset of the memory.
-func (t *translator) jumpTo(offset int) {
 	t.hot.put(0xe9)
-	t.hot.u32(0)
-	t.fixups = append(t.fixups, fixup{at: len(t.hot.b) - 4, to: offset, piece: true})
+	t.jumpOut(side)
 }
 
-func (t *translator) next(*uop, *template) { t.leaveBy(atF) }
-func (t *translator) jmp(*uop, *template)  { t.leaveBy(atT) }
+func (t *translator) jumpTo(piece int) {
+	t.hot.put(0xe9)
+	t.hot.rel(piece)
+}
+
+func (t *translator) next(*uop, *template) { t.leaveBy(toF) }
+func (t *translator) jmp(*uop, *template)  { t.leaveBy(toT) }
 
 // branch goes to t on the host's condition, else to f.
 func (t *translator) branch(cc uint8) {
-	taken := t.hot.short(cc)
-	t.leaveBy(atF)
-	t.hot.land(taken)
-	t.leaveBy(atT)
+	t.hot.put(0x0f, 0x80|cc)
+	t.jumpOut(toT)
+	t.leaveBy(toF)
+}
+
+// pairs reports whether a call with this return address is a host call.
+func (t *translator) pairs(ra uint64) bool {
+	return t.counted && int64(ra) < 0 && ra == uint64(int64(int32(ra)))
 }
 
 func (t *translator) callRel(u *uop, _ *template) {
 	t.pushImm(u, nil)
-	t.leaveBy(atT)
+	if !t.pairs(u.imm) {
+		t.leaveBy(toT)
+		return
+	}
+	t.hot.put(0xe8)
+	t.jumpOut(toT)
+	t.behindCall(u.imm)
 }
 
-func (t *translator) ret(*uop, *template) { t.finally(t.shared.ret) }
-
-func (t *translator) jmpReg(u *uop, _ *template) {
-	t.read(u.s, 3, hDX)
-	t.finally(t.shared.find)
+// behindCall is where a host call returns to.
+func (t *translator) behindCall(ra uint64) {
+	t.hot.put(0x48, 0x81, 0xfa) // cmp rdx, imm32
+	t.hot.u32(uint32(ra))
+	t.hot.put(0x0f, 0x85)
+	t.hot.rel(t.shared.mismatch)
+	t.leaveBy(toF)
 }
 
-func (t *translator) callReg(u *uop, _ *template) {
-	t.read(u.s, 3, hDX)
-	t.hot.imm(hCX, u.imm)
-	t.finally(t.shared.callReg)
-}
-
-// finally jumps to a piece that enters the block it finds; the uop at hand is the block's last.
-func (t *translator) finally(piece int) {
+func (t *translator) ret(*uop, *template) {
 	if !t.last {
 		t.slow()
 		return
 	}
-	t.jumpTo(piece)
+	t.callSite(t.shared.ret)
 	t.ended = true
+	if t.inKernel {
+		t.hot.put(0xc3)
+		return
+	}
+	t.jumpTo(t.shared.find)
+}
+
+func (t *translator) jmpReg(u *uop, _ *template) {
+	if !t.last {
+		t.slow()
+		return
+	}
+	t.read(u.s, 3, hDX)
+	t.callSite(t.shared.canonical)
+	t.jumpTo(t.shared.find)
+	t.ended = true
+}
+
+func (t *translator) callReg(u *uop, _ *template) {
+	if !t.last {
+		t.slow()
+		return
+	}
+	t.read(u.s, 3, hDX)
+	t.hot.imm(hCX, u.imm)
+	t.callSite(t.shared.callReg)
+	if !t.pairs(u.imm) {
+		t.jumpTo(t.shared.find)
+		t.ended = true
+		return
+	}
+	t.call(t.shared.find)
+	t.behindCall(u.imm)
 }

@@ -162,7 +162,7 @@ func (t *translator) leave(*uop, *template) {
 }
 
 func (t *translator) entry(*uop, *template) {
-	t.hot.rm(3, opMov, hAX, hBP, atEntry)
+	t.hot.imm(hAX, uint64(uintptr(unsafe.Pointer(t.b.entry)))) // which the block keeps alive
 	t.hot.rm(3, opGroup5, 0, hAX, 0)
 }
 

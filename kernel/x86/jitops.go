@@ -17,7 +17,6 @@ const (
 	atFA, atFB   = int32(unsafe.Offsetof(CPU{}.fa)) - cpuBias, int32(unsafe.Offsetof(CPU{}.fb)) - cpuBias
 	atSA, atSB   = int32(unsafe.Offsetof(CPU{}.sa)) - cpuBias, int32(unsafe.Offsetof(CPU{}.sb)) - cpuBias
 	atFop, atSop = int32(unsafe.Offsetof(CPU{}.fop)) - cpuBias, int32(unsafe.Offsetof(CPU{}.sop)) - cpuBias
-	atBudget     = int32(unsafe.Offsetof(CPU{}.budget)) - cpuBias
 	atTL         = int32(unsafe.Offsetof(CPU{}.tl)) - cpuBias
 	atLimit      = int32(unsafe.Offsetof(CPU{}.limit)) - cpuBias
 	atOrder      = int32(unsafe.Offsetof(CPU{}.order)) - cpuBias
@@ -29,11 +28,8 @@ const (
 	atSys        = int32(unsafe.Offsetof(CPU{}.archState)+unsafe.Offsetof(archState{}.sys)) - cpuBias
 	atCPL        = int32(unsafe.Offsetof(CPU{}.archState)+unsafe.Offsetof(archState{}.cpl)) - cpuBias
 	atIRQ        = int32(unsafe.Offsetof(CPU{}.irq)) - cpuBias
-	atT          = int32(unsafe.Offsetof(block{}.t))
-	atF          = int32(unsafe.Offsetof(block{}.f))
 	atHost       = int32(unsafe.Offsetof(block{}.host))
 	atStart      = int32(unsafe.Offsetof(block{}.start))
-	atEntry      = int32(unsafe.Offsetof(block{}.entry))
 )
 
 // A template writes the host code of one kind of uop.

@@ -5,22 +5,28 @@ package x86
 import "kscope/kernel/mem"
 
 // Pieces of host code that blocks call, at the start of a memory for host code: a call is 5 bytes where a probe is 35. rax is the
-// guest's address and then the host's; rcx is lost. A piece that cannot do its work returns to Go code for the block, with the
+// guest's address and then the host's; rcx is lost. A piece that cannot do its work leaves to Go code, which finds the uop by the
 // address that it was called from.
 
 // shared are the offsets of the pieces.
 type shared struct {
+	exit             int       // to Go code, with the reason in ecx
+	bare             int       // the uop is executed by its slow function
+	link             int       // jump eax leads nowhere yet
+	budget           int       // it is too small for code eax
 	probe            [2][4]int // reads and writes by size
 	probeN           [2]int    // of 4096-rdx bytes, less one
 	push             int       // rdx
 	pop              int       // to rdx
-	ret              int       // jumped to, as the next two are
-	find             int       // the block at rdx is entered
-	callReg          int       // and a return address in rcx pushed
+	ret              int       // to rdx, which is canonical
+	canonical        int       // rdx is
+	callReg          int       // it is, and a return address in rcx is pushed
+	find             int       // the block at rdx is entered, as it is by those that the host's ret leads to
+	mismatch         int       // behind another call than the one that returns
+	underflow        int       // no call is known
 	carry            int       // flags are saved that the carry is to be read from later, unless inc or dec has already
 	locked           int       // the access at rax, with as many instructions of the block to go as edx says
 	allFlags, setAll int       // see jitflags.go
-	budget           int
 	flags            [2][4]int // kSUB and kADD of a result in rdx, which is sign-extended, and a second operand in rcx
 }
 
@@ -32,28 +38,38 @@ func (t *translator) makeShared() (s shared) {
 		}
 		return len(t.hot.b)
 	}
+	s.exit = here()
+	t.hot.put(0xff, 0x25, 0, 0, 0, 0) // jmp [rip]
+	t.hot.u64(uint64(hostExitPC))
+	t.shared.exit = s.exit
+	for i, p := range []*int{whyLink: &s.link, whyBudget: &s.budget, whySite: &s.bare} {
+		if p != nil {
+			*p = here()
+			t.giveUp(i)
+		}
+	}
 	for w := range 2 {
 		for sz := range 4 {
 			s.probe[w][sz] = here()
 			t.probePiece(w, func() {
 				t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
 				t.hot.u32(mem.PageSize - 1<<sz)
-			}, whyProbe)
+			})
 			t.hot.put(0xc3)
 		}
 		s.probeN[w] = here()
-		t.probePiece(w, func() { t.hot.rr(3, opCmp, hAX, hDX) }, whyProbe)
+		t.probePiece(w, func() { t.hot.rr(3, opCmp, hAX, hDX) })
 		t.hot.put(0xc3)
 	}
 	s.push = here()
 	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, t.within8, whyProbe)
+	t.probePiece(1, t.within8)
 	t.hot.store(3, hDX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, -8)
 	t.hot.put(0xc3)
 	s.pop = here()
 	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, t.within8, whyProbe)
+	t.probePiece(0, t.within8)
 	t.hot.load(3, hDX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, 8)
 	t.hot.put(0xc3)
@@ -66,8 +82,6 @@ func (t *translator) makeShared() (s shared) {
 	t.allFlagsPiece()
 	s.setAll = here()
 	t.setAllPiece()
-	s.budget = here()
-	t.giveUp(whyBudget)
 	for k, kind := range [2]uint8{kSUB, kADD} {
 		for sz := range uint8(4) {
 			s.flags[k][sz] = here()
@@ -94,38 +108,59 @@ func (t *translator) within8() {
 func (t *translator) makeFlow(s *shared, here func() int) {
 	s.ret = here()
 	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, t.within8, whyLast)
+	t.probePiece(0, t.within8)
 	t.hot.load(3, hDX, hAX, 0)
-	t.findPiece()
+	t.canonical()
 	t.hot.rm(3, opLea, h15, h15, 8)
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
-	s.find = here()
-	t.findPiece()
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	t.hot.put(0xc3)
+	s.canonical = here()
+	t.canonical()
+	t.hot.put(0xc3)
 	s.callReg = here()
+	t.canonical()
 	t.hot.rm(3, opStore, hCX, hBX, atTmp)
-	t.findPiece()
-	t.hot.rm(3, opStore, hAX, hBX, atTmp+8)
 	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, t.within8, whyLast)
+	t.probePiece(1, t.within8)
 	t.hot.rm(3, opMov, hCX, hBX, atTmp)
 	t.hot.store(3, hCX, hAX, 0)
 	t.hot.rm(3, opLea, h15, h15, -8)
-	t.hot.rm(3, opMov, hAX, hBX, atTmp+8)
-	t.hot.rm(2, opGroup5, 4, hAX, atHost)
+	t.hot.put(0xc3)
+	s.mismatch = here()               // the call before that one may be it: the interpreter has taken a ret
+	t.hot.put(0x48, 0x8b, 0x04, 0x24) // mov rax, [rsp]
+	t.hot.rm(2, opCmp, hDX, hAX, 3)   // the constant that is compared there
+	other := t.hot.short(ccNE)
+	t.hot.put(0xc3)
+	t.hot.land(other)
+	s.underflow = len(t.hot.b)
+	t.hot.put(0x48, 0x83, 0xec, 8) // sub rsp, 8: it stays
+	s.find = len(t.hot.b)
+	t.findPiece()
 }
 
-// giveUp returns to Go code; from a piece that a block called, with the caller's address in rdx.
-func (t *translator) giveUp(why int32) {
-	if why == whyProbe {
+// canonical misses when the address in rdx is not canonical. rax is lost.
+func (t *translator) canonical() {
+	t.hot.rr(3, opMov, hAX, hDX)
+	t.hot.rr(3, opGroup2, 4, hAX)
+	t.hot.put(16)
+	t.hot.rr(3, opGroup2, 7, hAX)
+	t.hot.put(16)
+	t.hot.rr(3, opCmp, hAX, hDX)
+	same := t.hot.short(ccE)
+	t.giveUp(whySite)
+	t.hot.land(same)
+}
+
+// giveUp leaves to Go code; whySite: from a piece that a block called, with the caller's address in rdx.
+func (t *translator) giveUp(why int) {
+	if why == whySite {
 		t.hot.put(0x5a) // pop rdx
 	}
-	t.hot.imm(hCX, uint64(uint32(why)))
-	t.hot.put(0xc3)
+	t.hot.imm(hCX, uint64(why))
+	t.jumpTo(t.shared.exit)
 }
 
 // probePiece translates rax through the table of reads (0) or writes (1).
-func (t *translator) probePiece(w int, compare func(), why int32) {
+func (t *translator) probePiece(w int, compare func()) {
 	tab := atTLBR
 	if w == 1 {
 		tab = atTLBW
@@ -139,13 +174,13 @@ func (t *translator) probePiece(w int, compare func(), why int32) {
 	t.hot.rm(3, opSub, hAX, hCX, tab)
 	compare()
 	hit := t.hot.short(ccBE)
-	t.giveUp(why)
+	t.giveUp(whySite)
 	t.hot.land(hit)
 	t.hot.rm(3, opAdd, hAX, hCX, tab+atFrame)
 }
 
 // findPiece looks the target in rdx up in the jump cache, at its place and at the neighbour where find puts what it evicts: the
-// block goes to rax. rcx is lost. The block's own start is compared too: a tag alone could be that of an address that is not
+// block is entered, or its address stays in rdx for Go code. rax and rcx are lost. The block's own start is compared too: a tag alone could be that of an address that is not
 // canonical.
 func (t *translator) findPiece() {
 	t.hot.rr(2, opMov, hCX, hDX)
@@ -163,14 +198,15 @@ func (t *translator) findPiece() {
 	t.hot.group1(2, 6, hCX, 16)
 	t.hot.rmx(3, opCmp, hAX, hBX, hCX, 0, atJC)
 	second := t.hot.short(ccE)
-	t.giveUp(whyLast)
+	t.giveUp(whyFind)
 	t.hot.land(first)
 	t.hot.land(second)
 	t.hot.rmx(3, opMov, hAX, hBX, hCX, 0, atJC+8)
 	t.hot.rm(3, opCmp, hDX, hAX, atStart)
 	same := t.hot.short(ccE)
-	t.giveUp(whyLast)
+	t.giveUp(whyFind)
 	t.hot.land(same)
+	t.hot.rm(2, opGroup5, 4, hAX, atHost)
 }
 
 func (t *translator) carryPiece() {
@@ -196,12 +232,12 @@ func (t *translator) lockedPiece() {
 	t.hot.rm(3, opMov, hCX, hBX, atOrder)
 	t.hot.rr(3, opTest, hCX, hCX)
 	known := t.hot.short(ccNE)
-	t.giveUp(whyProbe)
+	t.giveUp(whySite)
 	t.hot.land(known)
 	t.hot.put(0x56, 0x57) // push rsi; push rdi
 	t.hot.group1(3, 4, hAX, -8)
 	t.hot.rm(3, opMov, hSI, hBX, atLimit)
-	t.hot.rm(3, opSub, hSI, hBX, atBudget)
+	t.hot.rr(3, opSub, hSI, hBP)
 	t.hot.rr(3, opSub, hSI, hDX)
 	t.hot.rm(3, opMov, hDX, hBX, atAhead)
 	t.hot.rm(3, opAdd, hSI, hDX, 0) // t
@@ -219,7 +255,7 @@ func (t *translator) lockedPiece() {
 	t.hot.rm(3, opCmp, hSI, hCX, 8)
 	later := t.hot.short(ccA)
 	t.hot.put(0x5f, 0x5e)
-	t.giveUp(whyProbe)
+	t.giveUp(whySite)
 	t.hot.land(other)
 	t.hot.land(own)
 	t.hot.land(later)

@@ -2,7 +2,6 @@ package x86
 
 import (
 	"math"
-	"sync/atomic"
 )
 
 //go:generate go run ./gen
@@ -68,8 +67,6 @@ type code struct {
 	gate    bool
 	tva     uint64 // where the terminator goes
 	fva     uint64 // and the address behind it
-
-	host atomic.Pointer[hostCode] // its translation: see jit.go
 }
 
 // A block is one machine's instance of a code.
@@ -86,8 +83,8 @@ type block struct {
 	pfn      uint64 // of code
 	dead     bool   // the text was written or the mapping changed: find another
 	heat     uint8  // entries without host code
-	hosted   *hostCode
-	p0       *uop // of the precise ones
+	hosted   int32  // the number of its host code, plus 1
+	p0       *uop   // of the precise ones
 	_        [1]uint64
 }
 
