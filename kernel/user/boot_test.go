@@ -268,10 +268,12 @@ func BenchmarkForkExecExit(b *testing.B) {
 		b.Fatal(err)
 	}
 	insns := m.Insns()
+	cpu := cpuTime(b)
 	b.ResetTimer()
 	if code, err := m.Wait(pid); code != 0 || err != nil {
 		b.Fatal(code, err)
 	}
+	cpu()
 	b.ReportMetric(float64(m.Insns()-insns)/float64(b.N), "insns/op")
 }
 
@@ -287,10 +289,12 @@ func BenchmarkSyscall(b *testing.B) {
 		b.Fatal(err)
 	}
 	insns := m.Insns()
+	cpu := cpuTime(b)
 	b.ResetTimer()
 	if code, err := m.Wait(pid); code != 0 || err != nil {
 		b.Fatal(code, err)
 	}
+	cpu()
 	b.ReportMetric(float64(m.Insns()-insns)/float64(b.N), "insns/op")
 }
 
