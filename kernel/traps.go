@@ -50,8 +50,11 @@ func (v *VCPU) Recount() { v.CPU.Insns++; v.seen++; v.m.insns++ }
 // settleStep takes the single-step trap that is due behind a hlt or pause out of line, so that the CPU waits outside shadow
 // text.
 func (m *Machine) settleStep(v *VCPU) {
-	if v.CPU.InShadow() && v.CPU.Run(0) == x86.ExitException {
-		m.exception(v)
+	if v.CPU.InShadow() {
+		m.lookUp() // nothing runs behind it
+		if v.CPU.Run(0) == x86.ExitException {
+			m.exception(v)
+		}
 	}
 }
 

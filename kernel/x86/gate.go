@@ -50,7 +50,7 @@ func (c *CPU) settleTrap(u *uop) int {
 // to be looked at.
 func (c *CPU) settled(n int64, tl *mem.TLB) int {
 	c.smc = false
-	if n > 0 && !c.stop && !c.irq && !c.pendDB && !c.win.held && c.sys&FlagTF == 0 && c.tl == tl {
+	if n > 0 && !c.stop && !c.irq && !c.pendDB && !c.win.held && !c.archState.shadow && c.sys&FlagTF == 0 && c.tl == tl {
 		c.budget, c.limit = n, c.Insns+uint64(n)
 		return stJump
 	}
