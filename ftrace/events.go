@@ -294,9 +294,8 @@ func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 
 // openEvent is a record that is being written.
 type openEvent struct {
-	d    []byte
-	task uint64
-	pid  int32
+	d []byte
+	running
 }
 
 // open makes room for a record and puts its header in place; false: this tracer does not want it, or its ring is full.
@@ -305,11 +304,10 @@ func (u *eventUse) open(c *kernel.VCPU, n int) (o openEvent, ok bool) {
 	if u.asleep {
 		return o, false
 	}
-	o.task = c.CurrentAddr()
-	h := t.header(c, u.ev.ID, o.task, c.PreemptCount()+u.ev.depth)
 	if o.d, ok = t.reserve(c, u.ev.ID, n); ok {
-		h.Put(o.d)
-		o.pid = h.PID
+		o.running = t.running(c)
+		o.pc += u.ev.depth
+		t.header(c, u.ev.ID, o.running).Put(o.d)
 	}
 	return o, ok
 }
@@ -322,7 +320,7 @@ func (u *eventUse) close(c *kernel.VCPU, o openEvent) {
 		t.cpu[c.ID].ring.Discard()
 		return
 	}
-	t.commit(c, o.task, o.pid)
+	t.commit(c, o.running)
 	if t.options&(1<<optStacktrace|1<<optUserStack) != 0 {
 		t.afterEvent(c, u.ev.depth, func() { t.traceStackBelow(c, u.ev.depth, u.ev.recorder(t.root())...) })
 	}

@@ -221,7 +221,8 @@ func (g *graph) build() error {
 }
 
 // stack is the shadow stack of the task that runs on c. A task_struct that has been used again starts an empty one.
-func (g *graph) stack(c *kernel.VCPU, task uint64, pid int32) *retStack {
+func (g *graph) stack(c *kernel.VCPU, w running) *retStack {
+	task, pid := w.task, w.pid
 	if s := g.last[c.ID]; s != nil && s.task == task && s.pid == pid {
 		return s
 	}
@@ -243,10 +244,8 @@ func (g *graph) stack(c *kernel.VCPU, task uint64, pid int32) *retStack {
 func (u *graphUser) enter(c *kernel.VCPU, ip, _, regs uint64) {
 	g := u.g
 	mem := hot{g.t.m}
-	task := c.CurrentAddr()
-	var w taskWords
-	w.flags, w.pid, w.migrate = mem.task(task, &g.t.lay)
-	s := g.stack(c, task, w.pid)
+	w := g.t.running(c)
+	s := g.stack(c, w)
 	slot, depth := mem.u64(regs+g.offSP), len(s.rets)
 	if depth > 0 {
 		if r := &s.rets[depth-1]; r.slot == slot && r.fn == ip && r.visit == g.t.sites.visits {
@@ -269,7 +268,7 @@ func (u *graphUser) enter(c *kernel.VCPU, ip, _, regs uint64) {
 		return
 	}
 	if !g.t.opt(optSleepTime) {
-		r.ran = g.ran(task, r.call)
+		r.ran = g.ran(w.task, r.call)
 	}
 	g.counts.Entries++
 	r.seq = g.counts.Entries
@@ -287,10 +286,8 @@ func (g *graph) put(slot, x uint64) {
 // gateReturn is ftrace_return_to_handler, jumped to with rsp just above the slot that was returned through.
 func (g *graph) gateReturn(c *kernel.VCPU) uint64 {
 	slot := c.CPU.Reg(x86.RSP) - 8
-	task := c.CurrentAddr()
-	var w taskWords
-	w.flags, w.pid, w.migrate = hot{g.t.m}.task(task, &g.t.lay)
-	s := g.stack(c, task, w.pid)
+	w := g.t.running(c)
+	s := g.stack(c, w)
 	n := len(s.rets)
 	for n > 0 && s.rets[n-1].slot != slot { // left behind by code that threw its stack away
 		n--
@@ -316,7 +313,7 @@ func (g *graph) gateReturn(c *kernel.VCPU) uint64 {
 }
 
 // leave tells a function's users that it returns. The entry is the top of the stack still.
-func (g *graph) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w taskWords) {
+func (g *graph) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, w running) {
 	now := c.Now()
 	g.counts.Exits++
 	if r.users == 0 {

@@ -168,9 +168,12 @@ func TestGraphUnwind(t *testing.T) {
 	tr := boot(t, kernel.Config{})
 	must(t, tr.Set("function_graph"))
 	walks, deep := 0, 0
-	tr.m.RegisterGate("ftrace_graph_func", func(c *kernel.VCPU) uint64 {
+	o := tr.grapher.ops
+	enter := o.Call
+	o.Call = func(c *kernel.VCPU, ip, parent, regs uint64) {
+		enter(c, ip, parent, regs)
 		if walks++; walks > 3000 {
-			return 0
+			return
 		}
 		err := c.Walk(func(f *kernel.Frame) bool {
 			if f.PC == tr.graph.handler {
@@ -184,8 +187,7 @@ func TestGraphUnwind(t *testing.T) {
 			return true
 		})
 		must(t, err)
-		return 0
-	})
+	}
 	work(t, tr)
 	if walks < 300 || deep < 500 {
 		t.Errorf("%d walks, %d hijacked frames", walks, deep)

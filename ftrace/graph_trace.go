@@ -9,7 +9,7 @@ import (
 // The tracer function_graph as a user of the shadow stacks: kernel/trace/trace_functions_graph.c.
 
 // wants decides whether a user follows a function, and writes a tracer's entry; see trace_graph_entry.
-func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, regs uint64, w taskWords) bool {
+func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, regs uint64, w running) bool {
 	if u.prof != nil {
 		u.prof.enter(c, r.fn)
 		return true
@@ -24,11 +24,10 @@ func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, r
 	case (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(s.pid):
 		return false
 	}
-	pc := c.PreemptCount()
-	if !m.inside && !g.selected(m, r.fn, depth, pc) || g.maxDepth != 0 && uint32(depth) >= g.maxDepth {
+	if !m.inside && !g.selected(m, r.fn, depth, w.pc) || g.maxDepth != 0 && uint32(depth) >= g.maxDepth {
 		return false
 	}
-	if !t.opt(optGraphIrqs) && !m.irq && pc&hardirqMask != 0 {
+	if !t.opt(optGraphIrqs) && !m.irq && w.pc&hardirqMask != 0 {
 		return false
 	}
 	if g.thresh != 0 {
@@ -39,12 +38,12 @@ func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, r
 	if !ok {
 		return false
 	}
-	h := t.headerOf(c, event.IDGraphEntry, w, pc+1) // its guard against recursion holds preemption off; an exit's does not
-	event.PutGraphEntry(d, h, r.fn, uint32(depth))
+	w.pc++ // its guard against recursion holds preemption off; an exit's does not
+	event.PutGraphEntry(d, t.header(c, event.IDGraphEntry, w), r.fn, uint32(depth))
 	if len(d) > event.GraphEntrySize {
 		root.putGraphExtra(d, g.topReturn(s, r), regs)
 	}
-	t.commit(c, s.task, h.PID)
+	t.commit(c, w)
 	c.Charge(costEvent)
 	return true
 }
@@ -64,7 +63,7 @@ func (g *graph) selected(m *graphMarkers, fn uint64, depth int, pc uint32) bool 
 }
 
 // leave is trace_graph_return or trace_graph_thresh_return.
-func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, now uint64, w taskWords) {
+func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, now uint64, w running) {
 	t, g, m := u.t, u.g, &s.marks[u.id]
 	if m.inside && uint8(depth) == m.insideDepth {
 		m.inside = false
@@ -87,12 +86,12 @@ func (u *graphUser) leave(c *kernel.VCPU, s *retStack, r *graphRet, depth int, n
 		g.counts.Unwritten++
 		return
 	}
-	h := t.headerOf(c, event.IDGraphExit, w, c.PreemptCount())
+	h := t.header(c, event.IDGraphExit, w)
 	if retval {
 		event.PutGraphRetval(d, h, r.fn, c.CPU.Reg(x86.RAX), uint32(depth), s.overrun, r.call, now)
 	} else {
 		event.PutGraphExit(d, h, r.fn, uint32(depth), s.overrun, r.call, now)
 	}
-	t.commit(c, s.task, h.PID)
+	t.commit(c, w)
 	c.Charge(costEvent)
 }

@@ -11,6 +11,7 @@ import (
 type taskLayout struct {
 	flags, pid, tgid, comm  uint64
 	migrate                 uint64
+	span                    uint64 // tasks that begin before it in a page have those, but for comm, in the same
 	hasMigrate              bool
 	cpu                     uint64               // thread_info.cpu
 	pidNr                   uint64               // of struct pid
@@ -51,6 +52,7 @@ func newTaskLayout(m *kernel.Machine) (l taskLayout, err error) {
 			l.hasMigrate, l.migrate = true, uint64(f.Offset)
 		}
 	}
+	l.span = 4096 - max(l.flags, l.pid, l.migrate) - 3
 	return l, nil
 }
 
@@ -74,17 +76,22 @@ func (h hot) u64(va uint64) uint64 {
 
 func (h hot) i32(va uint64) int32 { return int32(h.u32(va)) }
 
-// task reads what each event's header needs of a task_struct: one translation when it lies in one page, as most do.
-func (h hot) task(va uint64, l *taskLayout) (flags uint32, pid int32, migrate uint32) {
-	last := max(l.flags, l.pid, l.migrate) + 4
-	if va&4095+last > 4096 {
-		return h.u32(va + l.flags), h.i32(va + l.pid), h.u32(va + l.migrate)
+// words are what each event's header needs of a task_struct whose host address is p.
+func (l *taskLayout) words(p unsafe.Pointer) (pid int32, info taskInfo) {
+	info = *(*taskInfo)(unsafe.Add(p, l.flags)) & (1 << tifNeedResched)
+	if l.hasMigrate {
+		info |= min(*(*taskInfo)(unsafe.Add(p, l.migrate))&0xffff, 15) << migrateShift
 	}
-	p := h.m.HostPtr(va)
-	if p == nil {
-		return 0, 0, 0
+	return *(*int32)(unsafe.Add(p, l.pid)), info
+}
+
+// gather copies the beginning of a task_struct that lies in two pages; zeroes when it is not mapped.
+func (h hot) gather(va uint64, l *taskLayout) unsafe.Pointer {
+	b := make([]uint32, (4096-l.span)/4+2)
+	for _, off := range []uint64{l.flags, l.pid, l.migrate} {
+		b[off/4] = h.u32(va + off)
 	}
-	return *(*uint32)(unsafe.Add(p, l.flags)), *(*int32)(unsafe.Add(p, l.pid)), *(*uint32)(unsafe.Add(p, l.migrate))
+	return unsafe.Pointer(&b[0])
 }
 
 // comm reads a task's name, which may straddle two pages.

@@ -42,7 +42,10 @@ func (ev *TraceEvent) setListeners(list []*listener) error {
 
 // hear makes the record for the listeners.
 func (ev *TraceEvent) hear(c *kernel.VCPU, n int, fill func(d []byte)) {
-	h := ev.listeners[0].t.header(c, ev.ID, c.CurrentAddr(), c.PreemptCount()+ev.depth)
+	t := ev.listeners[0].t
+	w := t.running(c)
+	w.pc += ev.depth
+	h := t.header(c, ev.ID, w)
 	c.Charge(costEvent)
 	for _, l := range ev.listeners {
 		if cap(l.buf) < n {

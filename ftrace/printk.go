@@ -129,10 +129,9 @@ func (t *Tracer) printk(c *kernel.VCPU, id uint16, n int, fill func(d []byte, h 
 	if !ok {
 		return false
 	}
-	task := c.CurrentAddr()
-	h := t.header(c, id, task, c.PreemptCount())
-	fill(d, h)
-	t.commit(c, task, h.PID)
+	w := t.running(c)
+	fill(d, t.header(c, id, w))
+	t.commit(c, w)
 	c.Charge(costEvent)
 	t.afterEvent(c, 0, func() { t.TraceStack(c) })
 	return true

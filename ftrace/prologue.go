@@ -78,7 +78,7 @@ func prologue(code []byte) *x86.Trampoline {
 		op
 	)
 	var holds [16]int
-	done := 0
+	done, regs := 0, 0
 	for code = code[in.len:]; len(code) > 0; code = code[in.len:] {
 		if in, ok = decodeInsn(code); !ok {
 			return nil
@@ -89,7 +89,11 @@ func prologue(code []byte) *x86.Trampoline {
 		}
 		switch {
 		case in.op == 0x89 && onStack && holds[in.reg] == own && in.reg != x86.RSP:
-			p.Regs = append(p.Regs, x86.Load{Reg: in.reg, Off: uint8(in.off)})
+			if regs == len(p.Regs) {
+				return nil
+			}
+			p.Regs[regs] = x86.Load{Reg: in.reg, Off: uint8(in.off)}
+			regs++
 		case in.op == 0x89 && onStack && holds[in.reg] == ip:
 			p.IP = uint8(in.off)
 			done |= 1
@@ -115,7 +119,7 @@ func prologue(code []byte) *x86.Trampoline {
 			return nil
 		}
 	}
-	if done != 7 || holds[x86.RDI] != site || holds[x86.RSI] != parent || holds[x86.RDX] != op || holds[x86.RCX] != frame {
+	if done != 7 || regs != len(p.Regs) || holds[x86.RDI] != site || holds[x86.RSI] != parent || holds[x86.RDX] != op || holds[x86.RCX] != frame {
 		return nil
 	}
 	for r, h := range holds {

@@ -68,12 +68,12 @@ func (t *Tracer) writeStack(c *kernel.VCPU, pcs []uint64, depth uint32, head ...
 	if !ok {
 		return
 	}
-	task := c.CurrentAddr()
-	h := t.header(c, event.IDKernelStack, task, c.PreemptCount()+depth)
-	event.PutStack(d, h, pcs)
+	w := t.running(c)
+	w.pc += depth
+	event.PutStack(d, t.header(c, event.IDKernelStack, w), pcs)
 	for _, f := range head {
 		f(d)
 	}
-	t.commit(c, task, h.PID)
+	t.commit(c, w)
 	c.Charge(costEvent)
 }

@@ -85,7 +85,7 @@ func BenchmarkEventWhole(b *testing.B) {
 			start, before := tr.m.Entries(hot), tr.Stats(1).Written
 			b.ResetTimer()
 			defer cpuTime(b)()
-			tr.m.Run(kernel.Until{Cond: func() bool { return tr.m.Entries(hot)-start >= uint64(b.N) }})
+			tr.runCalls(hot, start+uint64(b.N))
 			b.StopTimer()
 			if n := tr.Stats(1).Written - before; c.event != "" && !strings.HasSuffix(c.name, "filtered") && n < uint64(b.N) {
 				b.Fatalf("%d calls, %d events", b.N, n)

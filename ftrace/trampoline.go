@@ -74,7 +74,7 @@ func (s *Sites) readTemplates() error {
 // epilogue reads RESTORE_CALLER_REGS into t: movq off(%rsp), %reg, rax among them, and leaq Frame(%rsp), %rsp at the end; false when it
 // is anything else.
 func epilogue(t *x86.Trampoline, code []byte) bool {
-	rax := false
+	rax, regs := false, 0
 	for {
 		in, ok := decodeInsn(code)
 		if !ok || in.base != x86.RSP || in.reg2 || in.rip {
@@ -84,9 +84,13 @@ func epilogue(t *x86.Trampoline, code []byte) bool {
 		switch {
 		case in.op == 0x8b && in.reg != x86.RSP && in.off%8 == 0 && in.off < t.Frame:
 			rax = rax || in.reg == x86.RAX
-			t.Loads = append(t.Loads, x86.Load{Reg: in.reg, Off: uint8(in.off)})
+			if regs == len(t.Loads) {
+				return false
+			}
+			t.Loads[regs] = x86.Load{Reg: in.reg, Off: uint8(in.off)}
+			regs++
 		case in.op == 0x8d && in.reg == x86.RSP:
-			return len(code) == 0 && rax && in.off == t.Frame
+			return len(code) == 0 && rax && regs == len(t.Loads) && in.off == t.Frame
 		default:
 			return false
 		}

@@ -196,8 +196,8 @@ func (u *eventUse) openTriggered(c *kernel.VCPU, n int, out bool) *trigEvent {
 	}
 	p, e := &t.cpu[c.ID], &r.trigs[r.trigDepth]
 	e.ring, e.keep = nil, false
-	e.task, e.out = c.CurrentAddr(), out
-	h := t.header(c, u.ev.ID, e.task, c.PreemptCount()+u.ev.depth)
+	e.running, e.out = t.running(c), out
+	e.pc += u.ev.depth
 	if !(u.asleep || out) && t.records(p) {
 		e.ts = t.now(c)
 		if d, ok := p.ring.Reserve(e.ts, n); ok {
@@ -220,8 +220,7 @@ func (u *eventUse) openTriggered(c *kernel.VCPU, n int, out bool) *trigEvent {
 		e.d = e.buf[:n]
 	}
 	r.trigDepth++
-	h.Put(e.d)
-	e.pid = h.PID
+	t.header(c, u.ev.ID, e.running).Put(e.d)
 	return e
 }
 
@@ -250,7 +249,7 @@ func (u *eventUse) closeTriggered(c *kernel.VCPU, e *trigEvent) {
 	if e.ring != nil {
 		if keep {
 			e.ring.Commit()
-			t.committed(c, e.task, e.pid)
+			t.committed(c, e.running)
 			if t.options&(1<<optStacktrace|1<<optUserStack) != 0 {
 				t.afterEvent(c, u.ev.depth, func() { t.traceStackBelow(c, u.ev.depth, u.ev.recorder(r)...) })
 			}

@@ -26,13 +26,13 @@ func (t *Tracer) afterEvent(c *kernel.VCPU, depth uint32, kernelStack func()) {
 // traceUserStack writes where the current task left user space, and its callers as far as frame pointers lead: ftrace_trace_userstack
 // and arch_stack_walk_user. A kernel thread has none.
 func (t *Tracer) traceUserStack(c *kernel.VCPU, depth uint32) {
-	task, lay := c.CurrentAddr(), &t.lay
+	w, lay := t.running(c), &t.lay
 	mem := hot{t.m}
-	pc := c.PreemptCount() + depth
-	if pc&nmiMask != 0 || mem.u32(task+lay.taskFlags)&pfKthread != 0 {
+	w.pc += depth
+	if w.pc&nmiMask != 0 || mem.u32(w.task+lay.taskFlags)&pfKthread != 0 {
 		return
 	}
-	regs := mem.u64(task+t.stack.offTask) + t.stack.size - lay.regsSize
+	regs := mem.u64(w.task+t.stack.offTask) + t.stack.size - lay.regsSize
 	var stack [maxUserStack]uint64
 	stack[0] = mem.u64(regs + t.stack.offIP)
 	sp, fp := mem.u64(regs+t.graph.offSP), mem.u64(regs+lay.bp)
@@ -51,13 +51,12 @@ func (t *Tracer) traceUserStack(c *kernel.VCPU, depth uint32) {
 	if !ok {
 		return
 	}
-	h := t.header(c, event.IDUserStack, task, pc)
-	h.Put(d)
-	binary.LittleEndian.PutUint64(d[8:], uint64(mem.u32(task+lay.tgid)))
+	t.header(c, event.IDUserStack, w).Put(d)
+	binary.LittleEndian.PutUint64(d[8:], uint64(mem.u32(w.task+lay.tgid)))
 	for i, a := range stack {
 		binary.LittleEndian.PutUint64(d[16+8*i:], a)
 	}
-	t.commit(c, task, h.PID)
+	t.commit(c, w)
 	c.Charge(costEvent)
 }
 

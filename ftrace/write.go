@@ -11,52 +11,60 @@ const (
 	softirqMask   = 0xff00
 	hardirqMask   = 0xf0000
 	nmiMask       = 0xf00000
-	noResched     = 1 << 31 // x86 keeps it inverted
 
-	tifNeedResched = 1 << 3
+	noResched      = 31 // bit; x86 keeps it inverted
+	tifNeedResched = 3  // bit of thread_info.flags
+	migrateShift   = 8  // in taskInfo
 )
 
+// running is what a record's header needs of a CPU and the task that runs there: four words, which the compiler keeps in registers.
+type running struct {
+	task uint64
+	pid  int32
+	info taskInfo
+	pc   uint32 // preempt count
+}
+
+// taskInfo is TIF_NEED_RESCHED of thread_info.flags, in place, and above it how often the task has disabled migration, up to 15.
+type taskInfo uint32
+
+func (t *Tracer) running(c *kernel.VCPU) (w running) {
+	task, words, pc := c.Here()
+	w.task, w.pc = task, pc
+	if words == nil || task&4095 >= t.lay.span {
+		words = hot{t.m}.gather(task, &t.lay)
+	}
+	w.pid, w.info = t.lay.words(words)
+	return w
+}
+
 // header makes the common part of a record, as tracing_gen_ctx_irq_test does in kernel/trace/trace.c.
-func (t *Tracer) header(c *kernel.VCPU, id uint16, task uint64, pc uint32) event.Header {
-	flags, pid, migrate := hot{t.m}.task(task, &t.lay)
-	return t.headerOf(c, id, taskWords{flags, pid, migrate}, pc)
-}
-
-// taskWords are what a header needs of a task_struct.
-type taskWords struct {
-	flags   uint32
-	pid     int32
-	migrate uint32
-}
-
-func (t *Tracer) headerOf(c *kernel.VCPU, id uint16, task taskWords, pc uint32) event.Header {
-	flags, migrate := task.flags, task.migrate
-	h := event.Header{Type: id, PID: task.pid, Preempt: uint8(min(pc&0xff, 15))}
+func (t *Tracer) header(c *kernel.VCPU, id uint16, w running) event.Header {
+	h := event.Header{Type: id, PID: w.pid, Preempt: uint8(min(w.pc&0xff, 15)) | uint8(w.info>>migrateShift)<<4}
+	h.Flags = uint8(uint32(w.info)>>tifNeedResched&1*event.NeedResched | ^w.pc>>noResched*event.PreemptResched)
 	if c.IRQsOff() {
 		h.Flags |= event.IRQsOff
 	}
-	if pc&nmiMask != 0 {
-		h.Flags |= event.NMI
-	}
-	if pc&hardirqMask != 0 {
-		h.Flags |= event.HardIRQ
-	}
-	if pc&softirqOffset != 0 {
-		h.Flags |= event.SoftIRQ
-	}
-	if pc&(softirqMask&^softirqOffset) != 0 {
-		h.Flags |= event.BHOff
-	}
-	if flags&tifNeedResched != 0 {
-		h.Flags |= event.NeedResched
-	}
-	if pc&noResched == 0 {
-		h.Flags |= event.PreemptResched
-	}
-	if t.lay.hasMigrate {
-		h.Preempt |= uint8(min(migrate&0xffff, 15)) << 4
+	if w.pc&(nmiMask|hardirqMask|softirqMask) != 0 {
+		h.Flags |= contextFlags(w.pc)
 	}
 	return h
+}
+
+func contextFlags(pc uint32) (f uint8) {
+	if pc&nmiMask != 0 {
+		f |= event.NMI
+	}
+	if pc&hardirqMask != 0 {
+		f |= event.HardIRQ
+	}
+	if pc&softirqOffset != 0 {
+		f |= event.SoftIRQ
+	}
+	if pc&(softirqMask&^softirqOffset) != 0 {
+		f |= event.BHOff
+	}
+	return f
 }
 
 // context is the bit of the context that a CPU is in, for recursion guards: see trace_get_context_bit.
@@ -94,15 +102,15 @@ func (t *Tracer) reserve(c *kernel.VCPU, id uint16, n int) ([]byte, bool) {
 func (t *Tracer) records(p *cpuState) bool { return t.on && !p.off && t.stops == 0 }
 
 // commit closes it and does what Linux does for each event: note the task's name, wake readers.
-func (t *Tracer) commit(c *kernel.VCPU, task uint64, pid int32) {
+func (t *Tracer) commit(c *kernel.VCPU, w running) {
 	t.cpu[c.ID].ring.Commit()
-	t.committed(c, task, pid)
+	t.committed(c, w)
 }
 
 // committed is what commit does when the ring has it.
-func (t *Tracer) committed(c *kernel.VCPU, task uint64, pid int32) {
+func (t *Tracer) committed(c *kernel.VCPU, w running) {
 	if t.recordsCmdline() {
-		t.saveTask(c, task, pid)
+		t.saveTask(c, w)
 	}
 	if t.wait.pending {
 		t.wake(c)
@@ -116,11 +124,10 @@ func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) boo
 	if !ok {
 		return false
 	}
-	task := c.CurrentAddr()
-	h := t.header(c, id, task, c.PreemptCount())
-	h.Put(d)
+	w := t.running(c)
+	t.header(c, id, w).Put(d)
 	fill(d)
-	t.commit(c, task, h.PID)
+	t.commit(c, w)
 	c.Charge(costEvent)
 	t.afterEvent(c, 0, func() { t.TraceStack(c) })
 	return true
@@ -128,14 +135,14 @@ func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) boo
 
 // traceFunction is function_trace_call.
 func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
-	p, pc := &t.cpu[c.ID], c.PreemptCount()
-	bit := context(pc)
+	p, w := &t.cpu[c.ID], t.running(c)
+	bit := context(w.pc)
 	if p.busy&bit != 0 {
 		p.recurse++
 		t.tellLost(c, "recursion", ip, event.IDFunction)
 		return
 	}
-	if (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(int32(c.CurrentPid())) {
+	if (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(w.pid) {
 		return
 	}
 	p.busy |= bit
@@ -144,10 +151,8 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		return
 	}
 	if d, ok := t.reserve(c, event.IDFunction, event.FunctionSize); ok {
-		task := c.CurrentAddr()
-		h := t.header(c, event.IDFunction, task, pc)
-		event.PutFunction(d, h, ip, parent)
-		t.commit(c, task, h.PID)
+		event.PutFunction(d, t.header(c, event.IDFunction, w), ip, parent)
+		t.commit(c, w)
 		c.Charge(costEvent)
 		if t.opt(optFuncStack) {
 			t.traceStack(c)
@@ -179,10 +184,9 @@ func (t *Tracer) functionExtra(c *kernel.VCPU, p *cpuState, ip, parent uint64) b
 	}
 	if l.count > 0 {
 		if d, ok := t.reserve(c, event.IDFuncRepeats, event.RepeatsSize); ok {
-			task := c.CurrentAddr()
-			h := t.header(c, event.IDFuncRepeats, task, c.PreemptCount())
-			event.PutRepeats(d, h, event.Repeats{IP: l.ip, Parent: l.parent, Count: l.count, Delta: t.now(c) - l.ts})
-			t.commit(c, task, h.PID)
+			w := t.running(c)
+			event.PutRepeats(d, t.header(c, event.IDFuncRepeats, w), event.Repeats{IP: l.ip, Parent: l.parent, Count: l.count, Delta: t.now(c) - l.ts})
+			t.commit(c, w)
 		}
 	}
 	*l = lastCall{ip: ip, parent: parent}
@@ -215,13 +219,12 @@ func (t *Tracer) mark(c *kernel.VCPU, text []byte) (int, error) {
 	if !ok {
 		return 0, kernel.EBADF
 	}
-	task := c.CurrentAddr()
-	h := t.header(c, event.IDPrint, task, c.PreemptCount())
-	event.PutPrint(d, h, t.markIP, text)
+	w := t.running(c)
+	event.PutPrint(d, t.header(c, event.IDPrint, w), t.markIP, text)
 	ring := t.cpu[c.ID].ring // a trigger may take a snapshot
-	u, post := t.markTriggers(c, d, task)
+	u, post := t.markTriggers(c, d, w.task)
 	ring.Commit()
-	t.committed(c, task, h.PID)
+	t.committed(c, w)
 	c.Charge(costEvent)
 	if post != 0 {
 		u.actBehind(c, post)
@@ -238,11 +241,10 @@ func (t *Tracer) markRaw(c *kernel.VCPU, data []byte) (int, error) {
 	if !ok {
 		return 0, kernel.EBADF
 	}
-	task := c.CurrentAddr()
-	h := t.header(c, event.IDRawData, task, c.PreemptCount())
-	h.Put(d)
+	w := t.running(c)
+	t.header(c, event.IDRawData, w).Put(d)
 	clear(d[8+copy(d[8:], data):])
-	t.commit(c, task, h.PID)
+	t.commit(c, w)
 	c.Charge(costEvent)
 	return len(data), nil
 }

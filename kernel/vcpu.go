@@ -1,11 +1,6 @@
 package kernel
 
-import (
-	"encoding/binary"
-
-	"kscope/kernel/mem"
-	"kscope/kernel/x86"
-)
+import "kscope/kernel/x86"
 
 // cpuState is what a vCPU is doing, in the order in which it gets there.
 type cpuState uint8
@@ -37,7 +32,7 @@ type VCPU struct {
 
 	recent [8]recentGate
 	caller [16]callerAt // see Caller
-	perCPU uint64       // physical address of the per-CPU area, once boot is over; 0: not looked up
+	here   here
 }
 
 // Machine is the machine this CPU is part of.
@@ -73,7 +68,10 @@ type TaskInfo struct {
 }
 
 // CurrentAddr is the address of the current task_struct, 0 before the guest has set it.
-func (v *VCPU) CurrentAddr() uint64 { return v.percpu64(v.m.lay.currentTask) }
+func (v *VCPU) CurrentAddr() uint64 {
+	task, _, _ := v.Here()
+	return task
+}
 
 // CurrentPid is Current().Pid without the rest.
 func (v *VCPU) CurrentPid() int {
@@ -114,33 +112,16 @@ func (m *Machine) TaskAt(addr uint64) TaskInfo {
 }
 
 // PreemptCount is the per-CPU __preempt_count as Linux keeps it on x86: bit 31 set means that no reschedule is needed.
-func (v *VCPU) PreemptCount() uint32 { return uint32(v.percpu64(v.m.lay.preemptCount)) }
+func (v *VCPU) PreemptCount() uint32 {
+	_, _, n := v.Here()
+	return n
+}
 
 // NeedResched is TIF_NEED_RESCHED of the current task as __preempt_count mirrors it.
 func (v *VCPU) NeedResched() bool { return v.PreemptCount()&(1<<31) == 0 }
 
 // IRQsOff says whether interrupts are disabled.
 func (v *VCPU) IRQsOff() bool { return !v.CPU.IF() }
-
-// percpu64 reads the per-CPU variable at offset off (its symbol's value) of this CPU. It reads the page itself: each event asks twice.
-func (v *VCPU) percpu64(off uint64) uint64 {
-	pa := v.perCPU + off
-	if v.perCPU == 0 || pa%mem.PageSize > mem.PageSize-8 {
-		return v.findPerCPU64(off)
-	}
-	return binary.LittleEndian.Uint64(v.m.phys.Page(pa / mem.PageSize)[pa%mem.PageSize:])
-}
-
-func (v *VCPU) findPerCPU64(off uint64) uint64 {
-	pa, ok := v.m.linear(v.m.perCPUBase(v.ID))
-	if !ok {
-		return 0
-	}
-	if v.m.booted {
-		v.perCPU = pa
-	}
-	return v.m.phys.U64(pa + off)
-}
 
 func cstring(b []byte) string {
 	for i, c := range b {

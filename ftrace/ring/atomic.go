@@ -112,6 +112,8 @@ func (b *Buffer) publish() {
 		p = b.slots[seq%uint64(len(b.slots))].Load()
 		b.commit.Store(seq)
 	}
-	b.comPage = p
-	p.commitWord().Store(uint64(p.write))
+	if b.comPage != p {
+		b.comPage = p
+	}
+	p.release(uint64(p.write))
 }

@@ -170,9 +170,13 @@ func (t *TLB) noteLarge(va, flags uint64) {
 // Sync brings the TLB in step with p: R and X entries follow their frames, and after a Fork the W entries go. It is cheap
 // to call when nothing changed.
 func (t *TLB) Sync(p *Phys) {
-	if t.epoch == p.Epoch && t.forks == p.forks {
-		return
+	if t.epoch != p.Epoch || t.forks != p.forks {
+		t.follow(p)
 	}
+}
+
+// follow is apart, so that the compiler puts Sync into its callers.
+func (t *TLB) follow(p *Phys) {
 	if t.empty {
 		t.epoch, t.forks = p.Epoch, p.forks
 		return

@@ -14,16 +14,19 @@ import (
 //	sp          the frame: Regs; IP = the word at sp+Frame; SP = sp+Frame+8; Zero = 0
 //	sp-8        From
 type Trampoline struct {
-	Gate, From uint64 // what is called, and the address behind the call
-	Frame      uint64 // less than 512
-	Regs       []Load // stores, here
-	IP, SP     uint8  // offsets of words
+	Gate, From uint64               // what is called, and the address behind the call
+	Frame      uint64               // less than 512
+	Regs       [trampolineRegs]Load // stores, here
+	IP, SP     uint8                // offsets of words
 	Zero       uint8
-	Back       uint64 // what argument 0 is less than the word at IP
-	Op         uint64 // argument 2; argument 3 is the frame
-	Lea        uint64 // the length of the first instruction
-	Loads      []Load // behind the call
+	Back       uint64               // what argument 0 is less than the word at IP
+	Op         uint64               // argument 2; argument 3 is the frame
+	Lea        uint64               // the length of the first instruction
+	Loads      [trampolineRegs]Load // behind the call
 }
+
+// trampolineRegs is how many registers a trampoline saves: those that a call may change, but for r10 and r11, and rbp.
+const trampolineRegs = 8
 
 // Load is a register and its place above the stack pointer, less than Frame.
 type Load struct {
@@ -45,9 +48,16 @@ func (c *CPU) EnterTrampoline(t *Trampoline) (ip, parent uint64, ok bool) {
 	}
 	f := unsafe.Add(te.P, sp-te.VA)
 	word := func(off uint64) *uint64 { return (*uint64)(unsafe.Add(f, off)) }
-	for _, l := range t.Regs {
-		*word(uint64(l.Off)) = c.r[l.Reg&15]
-	}
+	save := func(l Load) { *word(uint64(l.Off)) = c.r[l.Reg&15] }
+	r := &t.Regs // not a loop, which took longer than what it does
+	save(r[0])
+	save(r[1])
+	save(r[2])
+	save(r[3])
+	save(r[4])
+	save(r[5])
+	save(r[6])
+	save(r[7])
 	ip, parent = *word(t.Frame), *word(t.Frame + 8)
 	*word(uint64(t.IP)) = ip
 	*word(uint64(t.Zero)) = 0
@@ -76,9 +86,16 @@ func (c *CPU) LeaveTrampoline(t *Trampoline) bool {
 	if *(*uint64)(unsafe.Add(f, -8)) != t.From || !mem.Canonical(ret) {
 		return false
 	}
-	for _, l := range t.Loads {
-		c.r[l.Reg&15] = *(*uint64)(unsafe.Add(f, l.Off))
-	}
+	load := func(l Load) { c.r[l.Reg&15] = *(*uint64)(unsafe.Add(f, l.Off)) }
+	r := &t.Loads
+	load(r[0])
+	load(r[1])
+	load(r[2])
+	load(r[3])
+	load(r[4])
+	load(r[5])
+	load(r[6])
+	load(r[7])
 	c.r[RSP] = sp + t.Frame + 8
 	c.transfer(ret)
 	return true
