@@ -72,7 +72,9 @@ func BenchmarkFloor(b *testing.B) {
 	one := starlark.MakeUint64(math.MaxUint64 / 3)
 	bare := func(name string, v starlark.Value) starlark.Value {
 		return starlarkstruct.FromStringDict(starlarkstruct.Default, starlark.StringDict{name: starlark.NewBuiltin(name,
-			func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) { return v, nil })})
+			func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+				return v, nil
+			})})
 	}
 	fn, err := starlark.Eval(t, "floor", attached, starlark.StringDict{"c": bare("inc", starlark.None)})
 	if err != nil {

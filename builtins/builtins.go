@@ -55,6 +55,7 @@ type Env struct {
 	probes  []*probe             // of kprobe.attach and kprobe.ret, for reset
 	listed  bool                 // the dry run has shown what is armed
 	ctx     map[string]*ctxRow   // Ctx's attributes by name
+	ctxArg  *ctxRow              // one of them
 }
 
 // New makes an Env whose tables go into a lang.Host; Attach then ties the two.

@@ -25,6 +25,7 @@ type shared struct {
 	spots map[spotKey]*spot // guest probes of on()
 	kept  *keeper           // copies of the machine for kernel.rewind; nil: none are made
 	busy  bool              // something drives the machine: what runs inside it may not
+	ctxs  []probeCtx        // for newCtx
 }
 
 // NewGuest wraps a machine that has just booted, with the parts that it was made with.

@@ -324,8 +324,8 @@ func (p *probe) call(fn *lang.Handler, h *kprobe.Hit) starlark.Value {
 	if p.closed || p.mute || g.env.host.Closing() {
 		return starlark.None // it goes, but its last run on another CPU was under way
 	}
-	ctx := &probeCtx{g: g, h: h}
-	v, err := fn.Call(ctx)
+	ctx := g.newCtx(h)
+	v, err := fn.Call1(ctx)
 	defer func() { ctx.h = nil }()
 	if err != nil {
 		if g.err == nil {

@@ -234,7 +234,7 @@ func (h *hook) fire(m *kernel.Machine, ctx starlark.Value) {
 		return
 	}
 	if h.when != nil {
-		v, err := h.when.Call(ctx)
+		v, err := h.when.Call1(ctx)
 		if err != nil {
 			h.failed(m, ctx, err)
 			return
@@ -244,7 +244,7 @@ func (h *hook) fire(m *kernel.Machine, ctx starlark.Value) {
 		}
 	}
 	h.calls++
-	if _, err := h.fn.Call(ctx); err != nil {
+	if _, err := h.fn.Call1(ctx); err != nil {
 		h.failed(m, ctx, err)
 	}
 	if h.limit != 0 && h.calls >= h.limit {

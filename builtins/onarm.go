@@ -147,7 +147,7 @@ func (p *spot) hit(hit *kprobe.Hit) {
 		if !ok {
 			g = h.g
 		}
-		ctx := &probeCtx{g: g, h: hit}
+		ctx := g.newCtx(hit)
 		h.fire(hit.K.Machine(), ctx)
 		ctx.h = nil
 	}

@@ -99,7 +99,7 @@ func (g *Guest) at(c *kernel.VCPU) *probeCtx {
 	if !ok {
 		return nil
 	}
-	return &probeCtx{g: g, h: k.HitAt(c, 0, c.CPU.RIP())}
+	return g.newCtx(k.HitAt(c, 0, c.CPU.RIP()))
 }
 
 // fireAt calls the handler with a Ctx of the CPU.
@@ -112,7 +112,7 @@ func (h *hook) fireAt(c *kernel.VCPU) {
 // behindProbes is fireAt for a place where the guest may have probes of its own: those come first.
 func (h *hook) behindProbes() func(c *kernel.VCPU) {
 	later := func(hit *kprobe.Hit) {
-		ctx := &probeCtx{g: h.g, h: hit}
+		ctx := h.g.newCtx(hit)
 		h.fire(hit.K.Machine(), ctx)
 		ctx.h = nil
 	}

@@ -21,6 +21,9 @@ type Handler struct {
 	made  Origin // where the script gave it away
 	end   uint64 // of this call's steps
 	lease uint64 // of the host's budget, as far as it goes
+
+	plain bool // fn is written in Starlark: it keeps no arguments
+	one   [1]starlark.Value
 }
 
 // Handler makes a handler of what thread by gives away, which may be nil for one of our own; Close ends it.
@@ -28,6 +31,7 @@ func (h *Host) Handler(by *starlark.Thread, name string, fn starlark.Callable) *
 	left := h.left
 	x := &Handler{h: h, fn: fn, made: Given(by), t: h.Thread(name)}
 	h.left = left // the thread's first lease goes back: each call takes its own
+	_, x.plain = fn.(*starlark.Function)
 	x.t.OnMaxSteps = func(t *starlark.Thread) { x.renew() }
 	return x
 }
@@ -44,6 +48,17 @@ func (x *Handler) Close() { x.h.Drop(x.t) }
 // Thread is the thread that calls run in.
 func (x *Handler) Thread() *starlark.Thread { return x.t }
 
+// Call1 is Call with one argument: nothing is allocated for it.
+func (x *Handler) Call1(arg starlark.Value) (starlark.Value, error) {
+	if !x.plain {
+		return x.Call(arg)
+	}
+	x.one[0] = arg
+	v, err := x.Call(x.one[:]...)
+	x.one[0] = nil
+	return v, err
+}
+
 // Call calls the function. What is left of its budget goes back to the host.
 func (x *Handler) Call(args ...starlark.Value) (starlark.Value, error) {
 	x.end = x.t.Steps + handlerSteps
@@ -57,7 +72,10 @@ func (x *Handler) Call(args ...starlark.Value) (starlark.Value, error) {
 		x.t.Uncancel() // the next call has a budget of its own
 		err = &overBudget{err}
 	}
-	return v, x.made.Blame(err)
+	if err != nil {
+		err = x.made.Blame(err)
+	}
+	return v, err
 }
 
 // renew takes the next lease of the host's budget, or cancels the call.

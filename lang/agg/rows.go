@@ -280,7 +280,11 @@ func (a *Agg) Attr(name string) (starlark.Value, error) {
 			})
 		}
 	}
+	if name == a.used { // a handler's, again and again
+		return a.usedLast, nil
+	}
 	if v, ok := a.methods[name]; ok && !(name == a.p.wrongAdd()) {
+		a.used, a.usedLast = name, v
 		return v, nil
 	}
 	e := lang.Unknown(name, "agg."+a.p.kind+" has no .%s", a.AttrNames())
