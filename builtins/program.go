@@ -21,7 +21,7 @@ func kernelSpawn(c *call) (starlark.Value, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	mask, err := c.cpuMask(cpu)
+	on, err := c.cpu(cpu)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +42,11 @@ func kernelSpawn(c *call) (starlark.Value, error) {
 	var p *process
 	switch {
 	case isFn:
-		p, err = c.g.spawn(c, c.program(fn, name, mask), argv[1:], stdin)
-	case mask != 0 || name != "":
-		p, err = c.g.spawn(c, launcher(path, name, mask), argv[1:], stdin)
+		p, err = c.g.spawn(c, on, c.program(fn, name), argv[1:], stdin)
+	case name != "":
+		p, err = c.g.spawn(c, on, launcher(path, name), argv[1:], stdin)
 	default:
-		p, err = c.g.start(c, path, argv, stdin)
+		p, err = c.g.start(c, on, path, argv, stdin)
 	}
 	if err != nil {
 		return nil, err
@@ -55,28 +55,22 @@ func kernelSpawn(c *call) (starlark.Value, error) {
 	return &task{c.g, p.pid, 0, p}, nil
 }
 
-// cpuMask is the affinity for cpu; 0 means any.
-func (c *call) cpuMask(cpu starlark.Value) (uint64, error) {
+// cpu is the CPU that an argument names.
+func (c *call) cpu(cpu starlark.Value) (int, error) {
 	if cpu == nil || cpu == starlark.None {
-		return 0, nil
+		return kernel.AnyCPU, nil
 	}
 	id, err := starlark.AsInt32(cpu)
 	if err != nil || id < 0 || id >= c.g.M.NumCPU() {
 		return 0, c.errorf("cpu = %s: the machine has CPUs 0 to %d", cpu, c.g.M.NumCPU()-1)
 	}
-	return 1 << id, nil
+	return id, nil
 }
 
-// launcher is a program that sets its affinity and becomes the program at path.
-func launcher(path, name string, mask uint64) user.Program {
+// launcher is a program that has a name and becomes the program at path.
+func launcher(path, name string) user.Program {
 	file := binPath(path)
-	if name == "" {
-		name = path
-	}
 	return user.Program{Name: name, Main: func(s *user.Sys, argv []string) int {
-		if mask != 0 {
-			s.SetAffinity(mask)
-		}
 		e := s.Exec(file, append([]string{path}, argv[1:]...), s.Env())
 		s.Write(2, fmt.Appendf(nil, "%s: %v\n", path, e))
 		return 127
@@ -84,7 +78,7 @@ func launcher(path, name string, mask uint64) user.Program {
 }
 
 // program makes a program of a Starlark function fn(sys) or fn(sys, argv).
-func (c *call) program(fn starlark.Callable, name string, mask uint64) user.Program {
+func (c *call) program(fn starlark.Callable, name string) user.Program {
 	g, given := c.g, lang.Given(c.thread)
 	if name == "" {
 		name = fn.Name()
@@ -93,9 +87,6 @@ func (c *call) program(fn starlark.Callable, name string, mask uint64) user.Prog
 		name = "starlark"
 	}
 	return user.Program{Name: name, Doc: "a Starlark function", Main: func(s *user.Sys, argv []string) int {
-		if mask != 0 {
-			s.SetAffinity(mask)
-		}
 		return g.runProgram(s, fn, argv, given)
 	}}
 }
@@ -134,7 +125,7 @@ func (g *Guest) runProgram(s *user.Sys, fn starlark.Callable, argv []string, giv
 }
 
 // spawn starts a Go or Starlark program that has no file.
-func (g *Guest) spawn(c *call, prog user.Program, argv []string, stdin string) (*process, error) {
+func (g *Guest) spawn(c *call, cpu int, prog user.Program, argv []string, stdin string) (*process, error) {
 	users, ok := kernel.PartOf[*user.Host](g.M)
 	if !ok {
 		return nil, c.errorf("this machine has no user programs")
@@ -144,7 +135,7 @@ func (g *Guest) spawn(c *call, prog user.Program, argv []string, stdin string) (
 	}
 	p := &process{}
 	err := g.guard(func() (err error) {
-		p.pid, err = users.Spawn(prog, argv, p.streams(stdin))
+		p.pid, err = users.SpawnOn(cpu, prog, argv, p.streams(stdin))
 		return err
 	})
 	return p, c.fail(err, "", nil)

@@ -258,7 +258,7 @@ func kernelExec(c *call) (starlark.Value, error) {
 	if err := c.timeout(timeout); err != nil {
 		return nil, err
 	}
-	p, err := c.g.start(c, prog, argv, stdin)
+	p, err := c.g.start(c, kernel.AnyCPU, prog, argv, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (c *call) argv(prog string, list starlark.Iterable) ([]string, error) {
 }
 
 // start starts a program of the guest.
-func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*process, error) {
+func (g *Guest) start(c *call, cpu int, prog string, argv []string, stdin string) (*process, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
@@ -310,7 +310,7 @@ func (g *Guest) start(c *call, prog string, argv []string, stdin string) (*proce
 		if prog == "" {
 			return kernel.ENOENT
 		}
-		p.pid, err = g.M.Exec(binPath(prog), argv, p.streams(stdin))
+		p.pid, err = g.M.ExecOn(cpu, binPath(prog), argv, p.streams(stdin))
 		return err
 	})
 	if err != nil {
@@ -372,11 +372,13 @@ func kernelHot(c *call) (starlark.Value, error) {
 	defer it.Done()
 	var v starlark.Value
 	for it.Next(&v) {
-		bit, err := c.cpuMask(v)
+		cpu, err := c.cpu(v)
 		if err != nil {
 			return nil, err
 		}
-		mask |= bit
+		if cpu != kernel.AnyCPU {
+			mask |= 1 << cpu
+		}
 	}
 	err = c.g.guard(func() error { return c.g.M.Hot(mask, n) })
 	return starlark.None, c.fail(err, "", nil)

@@ -39,6 +39,17 @@ const env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\x
 
 // Exec starts the program at path through kscoped (call_usermodehelper's path) and returns its pid at once.
 func (m *Machine) Exec(path string, argv []string, s Streams) (pid int, err error) {
+	return m.ExecOn(AnyCPU, path, argv, s)
+}
+
+// AnyCPU leaves a program to the scheduler.
+const AnyCPU = -1
+
+// ExecOn is Exec for a program that runs on cpu alone, from before its execve.
+func (m *Machine) ExecOn(cpu int, path string, argv []string, s Streams) (pid int, err error) {
+	if cpu < AnyCPU || cpu >= m.NumCPU() {
+		return 0, EINVAL
+	}
 	m.streams.open = append(m.streams.open, &s)
 	data := []byte(strings.Join(argv, "\x00") + "\x00")
 	if len(data)+len(env) > reqBufSize {
@@ -46,7 +57,7 @@ func (m *Machine) Exec(path string, argv []string, s Streams) (pid int, err erro
 	}
 	n := uint64(len(data))
 	data = append(data, env...)
-	r := &request{op: reqExec, path: path, data: data, arg: uint64(len(m.streams.open)), pos: n}
+	r := &request{op: reqExec, path: path, data: data, flags: int32(cpu + 1), arg: uint64(len(m.streams.open)), pos: n}
 	ret, err := m.call("running "+path, r)
 	return int(ret), err
 }

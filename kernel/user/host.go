@@ -117,10 +117,15 @@ const stubPath = "/usr/bin/stub"
 // Spawn starts a program that has no file: a Starlark function, a test's closure. It runs from /usr/bin/stub under the
 // program's name.
 func (h *Host) Spawn(p Program, args []string, s kernel.Streams) (int, error) {
+	return h.SpawnOn(kernel.AnyCPU, p, args, s)
+}
+
+// SpawnOn is Spawn for a program that runs on cpu alone.
+func (h *Host) SpawnOn(cpu int, p Program, args []string, s kernel.Streams) (int, error) {
 	h.token++
 	token := p.Name + "#" + strconv.Itoa(h.token)
 	h.spawned[token] = p
-	return h.m.Exec(stubPath, append([]string{token}, args...), s)
+	return h.m.ExecOn(cpu, stubPath, append([]string{token}, args...), s)
 }
 
 // Run executes a command to its end and returns its exit status, and what it wrote.

@@ -3,6 +3,7 @@ package user
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -279,5 +280,40 @@ set 7
 `
 	if got != want {
 		t.Errorf("got %s want %s", got, want)
+	}
+}
+
+// A program that is started on a CPU is there from before its execve: the open of its own file is on that CPU too.
+func TestSpawnOn(t *testing.T) {
+	m, h := boot(t, kernel.Config{CPUs: 4, Seed: 1})
+	seen := map[string]map[int]int{} // function -> CPU -> calls, by the program
+	for _, name := range []string{"do_open_execat", "load_elf_binary", "vfs_write", "do_exit"} {
+		at, _ := m.SymAddr(name)
+		_, err := m.Hook(at, func(v *kernel.VCPU) {
+			if seen[name] == nil {
+				seen[name] = map[int]int{}
+			}
+			seen[name][v.ID]++
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, cpu := range []int{3, 0, 2, 1, 1} {
+		clear(seen)
+		pid, err := m.ExecOn(cpu, "/usr/bin/echo", []string{"echo", "x"}, kernel.Streams{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, err := m.Wait(pid); code != 0 || err != nil {
+			t.Fatal(code, err)
+		}
+		if want := map[int]int{cpu: 1}; len(seen) != 4 || !maps.EqualFunc(seen, map[string]map[int]int{"do_open_execat": want, "load_elf_binary": want,
+			"vfs_write": want, "do_exit": want}, maps.Equal[map[int]int]) {
+			t.Errorf("on CPU %d: %v", cpu, seen)
+		}
+	}
+	if _, err := h.SpawnOn(4, Program{Name: "x", Main: func(*Sys, []string) int { return 0 }}, nil, kernel.Streams{}); err == nil {
+		t.Error("the machine has no CPU 4")
 	}
 }

@@ -76,7 +76,7 @@ var syscallTable = [...]Syscall{
 	{"sched_rr_get_interval", 148}, {"alarm", 37}, {"prctl", 157}, {"arch_prctl", 158}, {"setrlimit", 160}, {"chroot", 161}, {"sync", 162}, {"mount", 165},
 	{"umount2", 166}, {"reboot", 169}, {"sethostname", 170}, {"init_module", 175}, {"delete_module", 176}, {"gettid", 186}, {"tkill", 200}, {"time", 201}, {"futex", 202},
 	{"sched_setaffinity", 203}, {"sched_getaffinity", 204}, {"getdents64", 217}, {"set_tid_address", 218},
-	{"clock_gettime", 228}, {"clock_getres", 229}, {"clock_nanosleep", 230}, {"exit_group", 231}, {"tgkill", 234},
+	{"clock_gettime", 228}, {"clock_getres", 229}, {"clock_nanosleep", 230}, {"exit_group", 231}, {"tgkill", 234}, {"waitid", 247}, {"waitid", 247},
 	{"openat", 257}, {"mkdirat", 258}, {"mknodat", 259}, {"fchownat", 260}, {"newfstatat", 262}, {"unlinkat", 263},
 	{"renameat", 264}, {"linkat", 265}, {"symlinkat", 266}, {"readlinkat", 267}, {"fchmodat", 268}, {"faccessat", 269}, {"pselect6", 270}, {"ppoll", 271},
 	{"set_robust_list", 273}, {"get_robust_list", 274}, {"splice", 275}, {"utimensat", 280}, {"dup3", 292}, {"pipe2", 293}, {"rt_tgsigqueueinfo", 297}, {"prlimit64", 302}, {"syncfs", 306}, {"getcpu", 309}, {"finit_module", 313}, {"sched_setattr", 314}, {"sched_getattr", 315}, {"renameat2", 316}, {"getrandom", 318}, {"statx", 332},

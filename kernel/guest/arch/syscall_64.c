@@ -28,7 +28,7 @@ long __x64_sys_ni_syscall(const struct pt_regs *regs)
 	X(175, init_module) X(176, delete_module) X(313, finit_module) \
 	X(166, umount) X(186, gettid) X(200, tkill) X(201, time) X(202, futex) X(203, sched_setaffinity) \
 	X(204, sched_getaffinity) X(217, getdents64) X(218, set_tid_address) X(228, clock_gettime) X(229, clock_getres) \
-	X(230, clock_nanosleep) X(231, exit_group) X(234, tgkill) X(297, rt_tgsigqueueinfo) X(257, openat) X(258, mkdirat) X(259, mknodat) X(260, fchownat) \
+	X(230, clock_nanosleep) X(231, exit_group) X(234, tgkill) X(247, waitid) X(297, rt_tgsigqueueinfo) X(257, openat) X(258, mkdirat) X(259, mknodat) X(260, fchownat) \
 	X(262, newfstatat) X(263, unlinkat) X(264, renameat) X(265, linkat) X(266, symlinkat) X(267, readlinkat) \
 	X(268, fchmodat) X(269, faccessat) X(273, set_robust_list) X(274, get_robust_list) X(275, splice) X(270, pselect6) X(271, ppoll) X(280, utimensat) X(292, dup3) X(293, pipe2) \
 	X(302, prlimit64) X(306, syncfs) X(309, getcpu) X(314, sched_setattr) X(315, sched_getattr) X(316, renameat2) X(318, getrandom) X(332, statx) X(334, rseq) X(435, clone3) \

@@ -32,7 +32,7 @@ enum {
 	KSCOPE_OP_READDIR,	/* path, pos=resume -> buf = {u64 ino; u8 type; u8 0; u16 reclen; char name[] NUL}…, ret = bytes, 0 = end */
 	KSCOPE_OP_MKDIR,	/* path, arg=mode */
 	KSCOPE_OP_UNLINK,	/* path; rmdir when flags = 1 */
-	KSCOPE_OP_EXEC,		/* path, buf = argv NUL-separated (len bytes), then env NUL-separated in buf[pos..]; arg = stream id -> ret = pid */
+	KSCOPE_OP_EXEC,		/* path, buf = argv NUL-separated (len bytes), then env NUL-separated in buf[pos..]; arg = stream id ; flags = CPU + 1 to run on alone, 0: any -> ret = pid */
 	KSCOPE_OP_KILL,		/* arg = pid, flags = signal */
 	KSCOPE_OP_HOT,		/* start kthreads "hot/N" on the CPUs of mask arg, each calling kscope_hot() len times (0 = until stopped) */
 	KSCOPE_OP_POKE,		/* text_poke_naive(pos, buf, len): store over live text, byte by byte */

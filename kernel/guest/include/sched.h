@@ -90,6 +90,7 @@ struct kernel_siginfo {
 #define SI_KERNEL 0x80
 #define CLD_EXITED 1
 #define CLD_KILLED 2
+#define CLD_DUMPED 3
 #define CLD_STOPPED 5
 #define CLD_CONTINUED 6
 #define SEND_SIG_NOINFO ((struct kernel_siginfo *)0)

@@ -24,6 +24,7 @@
 #define __OOL_statfs		~, noinline notrace
 #define __OOL_sysinfo		~, noinline notrace
 #define __OOL_wait4		~, noinline notrace
+#define __OOL_waitid		~, noinline notrace
 #define __SYS_SECOND(a, b, ...)	b
 #define __SYS_PICK(...)		__SYS_SECOND(__VA_ARGS__)
 #define __SYS_ATTR(name)	__SYS_PICK(__OOL_##name, __always_inline, ~)

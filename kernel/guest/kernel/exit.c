@@ -12,6 +12,7 @@
 #include "truth.h"
 #include "cgroup.h"
 #include "nsproxy.h"
+#include "signal.h"
 
 void exit_rcu(void);
 void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st);
@@ -257,9 +258,23 @@ SYSCALL_DEFINE1(exit_group, int, error_code)
 
 #define WNOHANG 1
 #define WUNTRACED 2
+#define WSTOPPED WUNTRACED
+#define WEXITED 4
 #define WCONTINUED 8
+#define WNOWAIT 0x01000000
+#define __WNOTHREAD 0x20000000
+#define __WALL 0x40000000
+#define __WCLONE 0x80000000
+enum { P_ALL, P_PID, P_PGID, P_PIDFD };
 
-struct wait_opts { enum pid_type wo_type; struct pid *wo_pid; int options; int stat; pid_t found; uid_t uid; int notask_error; };
+/* What is waited for; then what was found: stat is wait4's status, cause and status are waitid's si_code and si_status. */
+struct wait_opts {
+	enum pid_type wo_type;
+	struct pid *wo_pid;
+	int options, stat, notask_error, cause, status;
+	pid_t found;
+	uid_t uid;
+};
 
 static bool eligible_child(struct wait_opts *wo, struct task_struct *p)
 {
@@ -271,12 +286,18 @@ static __always_inline int wait_task_zombie(struct wait_opts *wo, struct task_st
 {
 	u64 utime, stime;
 
-	if (cmpxchg(&p->exit_state, EXIT_ZOMBIE, EXIT_DEAD) != EXIT_ZOMBIE)
+	if (!(wo->options & WEXITED))
 		return 0;
-	read_unlock(&tasklist_lock);
+	if (likely(!(wo->options & WNOWAIT)) && cmpxchg(&p->exit_state, EXIT_ZOMBIE, EXIT_DEAD) != EXIT_ZOMBIE)
+		return 0;
 	wo->stat = p->signal->flags & SIGNAL_GROUP_EXIT ? p->signal->group_exit_code : p->exit_code;
+	wo->cause = wo->stat & 0x80 ? CLD_DUMPED : wo->stat & 0x7f ? CLD_KILLED : CLD_EXITED;
+	wo->status = wo->stat & 0x7f ? wo->stat & 0x7f : wo->stat >> 8;
 	wo->found = task_pid_vnr(p);
 	wo->uid = from_kuid_munged(&init_user_ns, p->cred->uid);
+	read_unlock(&tasklist_lock);
+	if (unlikely(wo->options & WNOWAIT))
+		return 1;
 	thread_group_cputime_adjusted(p, &utime, &stime);
 	spin_lock_irq(&current->sighand->siglock);
 	current->signal->cutime += utime;
@@ -287,10 +308,13 @@ static __always_inline int wait_task_zombie(struct wait_opts *wo, struct task_st
 }
 
 /* The answer's common part: the lock goes, as when a zombie was found. */
-static int wait_report(struct wait_opts *wo, struct task_struct *p, int stat)
+static int wait_report(struct wait_opts *wo, struct task_struct *p, int stat, int cause, int status)
 {
 	wo->stat = stat;
+	wo->cause = cause;
+	wo->status = status;
 	wo->found = task_pid_vnr(p);
+	wo->uid = from_kuid_munged(&init_user_ns, p->cred->uid);
 	read_unlock(&tasklist_lock);
 	return 1;
 }
@@ -303,10 +327,13 @@ static int wait_task_stopped(struct wait_opts *wo, struct task_struct *p)
 	if (!(wo->options & WUNTRACED) || !(p->signal->flags & SIGNAL_STOP_STOPPED))
 		return 0;
 	spin_lock_irq(&p->sighand->siglock);
-	if (p->signal->flags & SIGNAL_STOP_STOPPED)
-		swap(code, p->signal->group_exit_code);
+	if (p->signal->flags & SIGNAL_STOP_STOPPED) {
+		code = p->signal->group_exit_code;
+		if (!(wo->options & WNOWAIT))
+			p->signal->group_exit_code = 0;
+	}
 	spin_unlock_irq(&p->sighand->siglock);
-	return code ? wait_report(wo, p, code << 8 | 0x7f) : 0;
+	return code ? wait_report(wo, p, code << 8 | 0x7f, CLD_STOPPED, code) : 0;
 }
 
 static int wait_task_continued(struct wait_opts *wo, struct task_struct *p)
@@ -317,9 +344,10 @@ static int wait_task_continued(struct wait_opts *wo, struct task_struct *p)
 		return 0;
 	spin_lock_irq(&p->sighand->siglock);
 	told = p->signal->flags & SIGNAL_STOP_CONTINUED;
-	p->signal->flags &= ~SIGNAL_STOP_CONTINUED;
+	if (!(wo->options & WNOWAIT))
+		p->signal->flags &= ~SIGNAL_STOP_CONTINUED;
 	spin_unlock_irq(&p->sighand->siglock);
-	return told ? wait_report(wo, p, 0xffff) : 0;
+	return told ? wait_report(wo, p, 0xffff, CLD_CONTINUED, SIGCONT) : 0;
 }
 
 static noinline int wait_consider_task(struct wait_opts *wo, struct task_struct *p)
@@ -388,7 +416,7 @@ static noinline long do_wait(struct wait_opts *wo)
 
 long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru)
 {
-	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options };
+	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options | WEXITED };
 	long ret;
 
 	if (upid > 0) {
@@ -408,7 +436,7 @@ long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru)
 /* For kernel threads: waits for a child of theirs; *stat is what wait would have said. */
 int kernel_wait(pid_t pid, int *stat)
 {
-	struct wait_opts wo = { .wo_type = PIDTYPE_PID, .wo_pid = find_get_pid(pid), .options = 4 };	/* WEXITED */
+	struct wait_opts wo = { .wo_type = PIDTYPE_PID, .wo_pid = find_get_pid(pid), .options = WEXITED };
 	int ret = do_wait(&wo);
 
 	if (ret > 0)
@@ -419,9 +447,60 @@ int kernel_wait(pid_t pid, int *stat)
 
 SYSCALL_DEFINE4(wait4, pid_t, upid, int *, stat_addr, int, options, void *, ru)
 {
-	if (options & ~(WNOHANG | WUNTRACED | 0xe0000008))
+	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
 		return -EINVAL;
 	if (stat_addr && !access_ok(stat_addr, sizeof(int)))
 		return -EFAULT;
 	return kernel_wait4(upid, stat_addr, options, ru);
+}
+
+/* 0 and what was found in *wo: nothing with WNOHANG when no child has anything to tell. */
+static noinline long kernel_waitid(int which, pid_t upid, struct wait_opts *wo)
+{
+	long ret;
+
+	if (wo->options & ~(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
+		return -EINVAL;
+	if (!(wo->options & (WEXITED | WSTOPPED | WCONTINUED)))
+		return -EINVAL;
+	switch (which) {
+	case P_ALL:
+		break;
+	case P_PID:
+		if (upid <= 0)
+			return -EINVAL;
+		wo->wo_type = PIDTYPE_PID;
+		wo->wo_pid = find_get_pid(upid);
+		break;
+	case P_PGID:
+		if (upid < 0)
+			return -EINVAL;
+		wo->wo_type = PIDTYPE_PGID;
+		wo->wo_pid = upid ? find_get_pid(upid) : get_task_pid(current, PIDTYPE_PGID);
+		break;
+	case P_PIDFD:
+		return upid < 0 ? -EINVAL : -EBADF;	/* no file of ours is a process */
+	default:
+		return -EINVAL;
+	}
+	ret = do_wait(wo);
+	put_pid(wo->wo_pid);
+	return ret;
+}
+
+SYSCALL_DEFINE5(waitid, int, which, pid_t, upid, struct siginfo *, infop, int, options, void *, ru)
+{
+	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options };
+	struct kernel_siginfo info = { 0 };
+	long ret = kernel_waitid(which, upid, &wo);
+	struct siginfo out;
+
+	if (ret > 0) {
+		info = (struct kernel_siginfo){ .si_signo = SIGCHLD, .si_code = wo.cause, .si_pid = wo.found, .si_uid = wo.uid, .si_status = wo.status };
+		ret = 0;
+	}
+	if (ret || !infop)
+		return ret;
+	copy_siginfo_to_external(&out, &info);
+	return copy_to_user(infop, &out, offsetof(struct siginfo, si_utime)) ? -EFAULT : 0;
 }

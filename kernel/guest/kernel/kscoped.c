@@ -121,7 +121,7 @@ static long req_readdir(struct kscope_req *r)
 }
 
 /* ---- programs (kernel/umh.c) ---- */
-struct subprocess_info { char *path, **argv, **envp; u64 stream; char *strings; };
+struct subprocess_info { char *path, **argv, **envp; u64 stream; char *strings; int cpu; };
 
 static char **split_strings(char *p, char *end)
 {
@@ -157,6 +157,8 @@ static int call_usermodehelper_exec_async(void *data)
 	ksys_setsid();
 	base = strrchr(sub_info->path, '/');
 	set_task_comm(current, base ? base + 1 : sub_info->path);
+	if (sub_info->cpu >= 0)
+		set_cpus_allowed_ptr(current, cpumask_of(sub_info->cpu));
 	retval = hostcons_install(sub_info->stream);
 	if (!retval)
 		retval = kernel_execve(sub_info->path, (const char *const *)sub_info->argv, (const char *const *)sub_info->envp);
@@ -190,6 +192,7 @@ static long call_usermodehelper_exec(struct kscope_req *r)
 	info->argv = split_strings(info->strings, info->strings + argv_len);
 	info->envp = split_strings(info->strings + argv_len, info->strings + r->len);
 	info->stream = r->arg;
+	info->cpu = r->flags - 1;
 	pid = user_mode_thread(call_usermodehelper_exec_async, info, CLONE_PARENT | SIGCHLD);
 	if (pid < 0)
 		call_usermodehelper_freeinfo(info);
