@@ -245,8 +245,11 @@ func (m *Machine) contGate() uint64 { return shadowBase + shadowSize - 16 }
 
 // Gate says whether va is a gate; it is asked when code is decoded.
 func (v *VCPU) Gate(va uint64) bool {
+	if va-detourBase < detourEnd-detourBase {
+		return v.m.detourGateAt(va)
+	}
 	return va >= v.m.img.gateStart && va < v.m.img.gateEnd && va%16 == 0 || va == v.m.contGate() ||
-		v.m.detourGateAt(va) || va-shadowBase < shadowSize && (v.m.entryGates[va] != nil || v.m.gates[va] != nil)
+		va-shadowBase < shadowSize && (v.m.entryGates[va] != nil || v.m.gates[va] != nil)
 }
 
 // Shadow says whether va is in shadow text: trampolines, slots, gates, cold text. The copied instructions of detours count.

@@ -35,7 +35,7 @@ func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
 	c.KeepRIP()
 	va := c.CPU.RIP()
 	s := k.detours.at(va)
-	if k.m.Config().Overhead == kernel.OverheadNone {
+	if k.bare {
 		k.detourBare(c, s, va)
 		return 0
 	}
@@ -50,12 +50,11 @@ func (k *Kprobes) detourHit(c *kernel.VCPU) uint64 {
 	regs := top - regsSize
 	w.save(c)
 	w.ip, w.sp, w.orig = s.addr+1, top, ^uint64(0)
-	gate, from := k.m.DetourGate(va)
-	w.from = from
+	w.from = s.from
 	c.CPU.SetReg(x86.RDI, va)
 	c.CPU.SetReg(x86.RSI, regs)
 	c.CPU.SetReg(x86.RSP, regs-8)
-	c.CPU.SetRIP(gate)
+	c.CPU.SetRIP(s.gate)
 	flags := w.flags
 	if k.optimized(c, s, regs, w) {
 		w.load(c, flags)
@@ -105,7 +104,7 @@ func (k *Kprobes) detourBare(c *kernel.VCPU, s *site, va uint64) {
 // enterDetour counts a hit by a jump; false: no handler is to run. The jump has been counted, unless it is in cold text: its copies
 // count for themselves.
 func (k *Kprobes) enterDetour(c *kernel.VCPU, s *site) bool {
-	if !c.Shadow(s.addr) {
+	if !s.cold {
 		c.Uncount()
 	}
 	c.Charge(costOptimized)

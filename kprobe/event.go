@@ -35,6 +35,8 @@ type Event struct {
 	placed bool   // false: the place may come with a module
 	seq    uint64 // of all dynamic events
 
+	fetches bool // it has strings
+
 	hit        *Hit   // that is being recorded
 	addr, from uint64 // of it: the place, and the return address
 	fill       func(d []byte)
@@ -283,9 +285,12 @@ func (e *Event) lay() {
 	if e.Return {
 		at = 24
 	}
+	e.fetches = false
 	for _, a := range e.Args {
+		a.compile()
 		a.offset = at
 		at += a.size()
+		e.fetches = e.fetches || a.store == storeString
 	}
 }
 
@@ -435,18 +440,20 @@ func eventReturn(h *Hit) {
 func (e *Event) write(h *Hit, addr, ret uint64) {
 	g := e.group
 	f := &g.fetch
-	f.k, f.c, f.regs, f.text, f.locs = e.k, h.C, h.Regs, f.text[:0], f.locs[:0]
-	f.tail = 0
-	for _, a := range e.Args {
-		if a.store == storeString {
-			f.strings(a)
+	f.k, f.c, f.regs, f.end = e.k, h.C, h.Regs, g.fixed
+	if e.fetches {
+		f.text, f.locs, f.tail = f.text[:0], f.locs[:0], 0
+		for _, a := range e.Args {
+			if a.store == storeString {
+				f.strings(a)
+			}
 		}
+		f.end += len(f.text) + f.tail
 	}
 	if e.fill == nil {
 		e.fill = e.record
 	}
 	e.hit, e.addr, e.from = h, addr, ret
-	f.end = g.fixed + len(f.text) + f.tail
 	g.event.Fire(h.C, (f.end+3)&^3, e.fill)
 	e.hit, f.regs = nil, nil
 }
@@ -495,6 +502,16 @@ func (e *Event) record(d []byte) {
 	binary.LittleEndian.PutUint64(d[8:], e.addr)
 	if e.Return {
 		binary.LittleEndian.PutUint64(d[16:], e.from)
+	}
+	if !e.fetches {
+		for _, a := range e.Args {
+			if a.direct.size != 0 {
+				f.putDirect(a, d)
+			} else {
+				f.put(a, d, 0, nil)
+			}
+		}
+		return
 	}
 	dyn, locs := g.fixed, f.locs
 	for _, a := range e.Args {

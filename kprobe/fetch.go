@@ -68,6 +68,7 @@ type Program struct {
 	left   uint  // a bitfield's shifts
 	right  uint
 	offset int // in the record
+	direct direct
 
 	num         func(d []byte) uint64 // of a field
 	str         func(d []byte) []byte // of a field that is a string
@@ -192,8 +193,12 @@ func (f *fetcher) value(p *Program) (uint64, bool) {
 		x = p.param
 	}
 	for _, d := range p.derefs {
-		if !f.read(x+uint64(d.off), f.word[:], d.user) {
-			return x, false
+		at, ok := x+uint64(d.off), false
+		if x, ok = load(f.k.m, at, 8); ok && !d.user {
+			continue
+		}
+		if !f.read(at, f.word[:], d.user) {
+			return at, false
 		}
 		x = binary.LittleEndian.Uint64(f.word[:])
 	}
@@ -270,6 +275,10 @@ func (f *fetcher) string(at uint64, p *Program) int {
 
 // put stores a program's value into a record, whose strings begin at dyn; it returns where the next ones do.
 func (f *fetcher) put(p *Program, d []byte, dyn int, locs []int32) (int, []int32) {
+	if p.direct.size != 0 {
+		f.putDirect(p, d)
+		return dyn, locs
+	}
 	dst := d[p.offset:]
 	if p.store == storeString {
 		for i := range max(p.Count, 1) {
@@ -297,21 +306,22 @@ func (f *fetcher) put(p *Program, d []byte, dyn int, locs []int32) (int, []int32
 			putNum(b, x)
 		}
 		if p.left != 0 || p.right != 0 {
-			bits := uint(8 * p.Type.Size)
-			v := getNum(b) << (64 - bits + p.left) >> (64 - bits + p.left)
-			putNum(b, v>>(p.right-p.left))
+			putNum(b, field(getNum(b), p))
 		}
 	}
 	return dyn, locs
 }
 
 func putNum(b []byte, x uint64) {
-	if len(b) == 8 {
+	switch len(b) {
+	case 8:
 		binary.LittleEndian.PutUint64(b, x)
-		return
-	}
-	for i := range b {
-		b[i] = byte(x >> (8 * i))
+	case 4:
+		binary.LittleEndian.PutUint32(b, uint32(x))
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(x))
+	default:
+		b[0] = byte(x)
 	}
 }
 
@@ -334,8 +344,11 @@ func (f *fetcher) read(va uint64, b []byte, user bool) bool {
 	return !user && f.k.m.Read(va, b) == nil
 }
 
-// directMap is page_offset_base: the guest maps all of RAM there.
-const directMap = 0xffff888000000000
+// directMap is page_offset_base: the guest maps all of RAM there. The size is Linux's (Documentation/x86/x86_64/mm.rst).
+const (
+	directMap     = 0xffff888000000000
+	directMapSize = 1 << 46
+)
 
 // readUser reads the memory of the task on c by its page tables, and sets no accessed bits, as the CPU's own walk would.
 func (k *Kprobes) readUser(c *kernel.VCPU, va uint64, b []byte) bool {

@@ -43,8 +43,9 @@ type Kprobes struct {
 	t *ftrace.Tracer
 
 	sites  map[uint64]*site
-	list   []*site // as kprobes/list shows them
-	dying  []*site // without probes, but perhaps still patched
+	recent [16]*site // of sites: see at
+	list   []*site   // as kprobes/list shows them
+	dying  []*site   // without probes, but perhaps still patched
 	op     *ftrace.Ops
 	armed  int // sites in op's filter
 	slots  slots
@@ -55,6 +56,7 @@ type Kprobes struct {
 	steps  []step  // by CPU: the copy that runs out of line
 	hits   []hit   // by CPU: what handlers see
 	off    bool    // debug switch: no site is armed
+	bare   bool    // overhead = "none": nothing may be stored
 	thunks []thunk // by CPU: handlers of guest code that run
 	halts  []halt  // by CPU: a handler has stopped the machine at a probe
 
@@ -141,6 +143,7 @@ func (k *Kprobes) attach() {
 	k.busy = make([]bool, k.m.NumCPU())
 	k.hits = make([]hit, k.m.NumCPU())
 	k.thunks = make([]thunk, k.m.NumCPU())
+	k.bare = k.m.Config().Overhead == kernel.OverheadNone
 	k.op.Call, k.op.Entry = k.ftraceHit, k.ftraceEntry
 	k.t.Sites().BindOwn(k.op)
 	k.m.RegisterGate("kprobe_ftrace_handler", k.t.Sites().GateOwn)
@@ -173,6 +176,7 @@ func (k *Kprobes) Fork(m *kernel.Machine) kernel.Part {
 	}
 	n := &Kprobes{}
 	*n = *k
+	n.recent = [len(n.recent)]*site{}
 	n.bounds, n.flows, n.pcs = map[uint64][]uint16{}, map[uint64]*flow{}, nil
 	n.m, n.t, n.Owner, n.w, n.later = m, t, nil, nil, nil
 	n.op = t.Sites().ForkOf(k.op)

@@ -76,7 +76,7 @@ func (k *Kprobes) moduleGone(mod *kernel.Module) {
 			}
 		}
 		k.unlist(s)
-		delete(k.sites, s.addr)
+		k.setSite(s.addr, nil)
 		if s.slot != 0 {
 			k.slots.give(s.slot)
 		}

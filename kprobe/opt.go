@@ -296,7 +296,8 @@ func (k *Kprobes) makeDetour(s *site) error {
 	}
 	k.m.DetourWrite(va, s.addr, code)
 	orig := k.originalBytes(s)
-	s.detour, s.orig = va, orig[:]
+	s.detour, s.orig, s.cold = va, orig[:], k.m.VCPU(0).Shadow(s.addr)
+	s.gate, s.from = k.m.DetourGate(va)
 	k.detours.put(va, s)
 	return nil
 }
@@ -307,7 +308,7 @@ func (k *Kprobes) unoptimize(s *site, force bool) {
 	case s.opt == optWaiting:
 		s.opt, s.batch = optNone, false
 	case s.opt == optNone:
-	case force || k.m.Config().Overhead == kernel.OverheadNone:
+	case force || k.bare:
 		k.restore(s)
 	case s.opt == optJumping:
 		s.opt = optLeaving

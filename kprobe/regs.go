@@ -60,6 +60,8 @@ func findReg(name string) (uint64, bool) {
 // at reads the register at an offset of struct pt_regs.
 func (r *Regs) at(off uint64) uint64 {
 	switch {
+	case off < regOrig && r.mem == 0:
+		return r.c.CPU.Reg(regNums[off/8])
 	case off == regIP:
 		return r.ip
 	case off == 0x88:

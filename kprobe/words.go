@@ -21,6 +21,26 @@ func word(m *kernel.Machine, va uint64) (uint64, bool) {
 	return *p, true
 }
 
+// load reads a number of size bytes, a power of two, at an address of the direct map, all in one page; false: it is another's.
+func load(m *kernel.Machine, va uint64, size uint8) (uint64, bool) {
+	if va-directMap >= directMapSize || va&4095 > 4096-uint64(size) {
+		return 0, false
+	}
+	p := m.HostPtr(va)
+	if p == nil {
+		return 0, false
+	}
+	switch size {
+	case 8:
+		return *(*uint64)(p), true
+	case 4:
+		return uint64(*(*uint32)(p)), true
+	case 2:
+		return uint64(*(*uint16)(p)), true
+	}
+	return uint64(*(*uint8)(p)), true
+}
+
 // words reads the words at va and va+8.
 func words(m *kernel.Machine, va uint64) (a, b uint64, ok bool) {
 	if va&7 == 0 && va&4095 <= 4096-16 {
