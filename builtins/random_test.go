@@ -95,10 +95,20 @@ func (s *scripter) script() string {
 	return b.String()
 }
 
+// allowance bounds a random script.
+type allowance struct{ steps, memory, insns uint64 }
+
+// amply is for tests; scantly for go's fuzzer, which takes what needs 10 s for hung: of its instrumented code a script may get a hundredth of a
+// loaded host.
+var (
+	amply   = allowance{300_000, 1 << 30, 30_000_000}
+	scantly = allowance{20_000, 160 << 20, 3_000_000}
+)
+
 // runRandom runs the script of a seed; it returns what went wrong with us, not with the script.
-func runRandom(t *testing.T, snaps *kernel.Snapshots, seed uint64) {
-	e := New(Config{Boot: bootForTest(snaps), Defaults: kernel.Config{CPUs: 2}, Stdout: io.Discard})
-	h := lang.New(lang.Config{Tables: e.Tables(), MaxSteps: 300_000, MaxMemory: 1 << 30, Stdout: io.Discard})
+func runRandom(t *testing.T, snaps *kernel.Snapshots, seed uint64, a allowance) {
+	e := New(Config{Boot: bootLimited(snaps, a.insns), Defaults: kernel.Config{CPUs: 2}, Stdout: io.Discard})
+	h := lang.New(lang.Config{Tables: e.Tables(), MaxSteps: a.steps, MaxMemory: a.memory, Stdout: io.Discard})
 	e.Attach(h)
 	s := &scripter{rng: rand.New(rand.NewPCG(seed, 7)), rows: h.Rows()}
 	src := s.script()
@@ -123,7 +133,7 @@ func TestRandomScripts(t *testing.T) {
 		n = x
 	}
 	for seed := range n {
-		runRandom(t, &snaps, seed)
+		runRandom(t, &snaps, seed, amply)
 	}
 }
 
@@ -135,6 +145,6 @@ func FuzzScripts(f *testing.F) {
 	var snaps kernel.Snapshots
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		t.Chdir(t.TempDir())
-		runRandom(t, &snaps, seed)
+		runRandom(t, &snaps, seed, scantly)
 	})
 }

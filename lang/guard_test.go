@@ -62,7 +62,7 @@ func TestMemoryBudget(t *testing.T) {
 		{"print(*range(1 << 30))", "16384 MiB more"},
 		{"max(range(1 << 40))", "max: 1099511627776 elements in one step"},
 		{"any(range(1 << 40))", "any: 1099511627776 elements"},
-		{"re('a').sub('b' * 1000000, 'a' * 1000000)", "1000000 replacements by 1000000 bytes"},
+		{"re('a').sub('b' * 1000000, 'a' * 1000000)", "more than 268 replacements by 1000000 bytes"},
 		{"x = 3\nwhile True: x = x * x", "bits is too large"},
 		{"x = ['a']\nfor i in range(12): x = [x] * 10\nstr(x)", "str: a value has more than 64 MiB as text"},
 		{"x = ['a']\nfor i in range(12): x = [x] * 10\n'%s' % (x,)", "as text"},

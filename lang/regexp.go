@@ -111,8 +111,8 @@ func (r *Regexp) sub(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	}
 	const most = 1 << 28 // bytes; what is longer is no text that anybody wants
 	if len(repl)*(len(s)+1) > most {
-		if n := len(r.re.FindAllStringIndex(s, -1)); len(repl)*n > most {
-			return nil, &Error{Msg: fmt.Sprintf("%s: %d replacements by %d bytes are too much", b.Name(), n, len(repl)), Exit: ExitLimit}
+		if n := most / len(repl); len(r.re.FindAllStringIndex(s, n+1)) > n {
+			return nil, &Error{Msg: fmt.Sprintf("%s: more than %d replacements by %d bytes are too much", b.Name(), n, len(repl)), Exit: ExitLimit}
 		}
 	}
 	return starlark.String(r.re.ReplaceAllString(s, repl)), nil

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"sort"
 	"strings"
+	"sync"
 
 	"kscope/kernel"
 	"kscope/kernel/mem"
@@ -49,9 +50,11 @@ type fakeTask struct {
 	m     *stubMachine // whose memory it uses instead of pages
 }
 
+var rootFiles = sync.OnceValue(func() []File { return RootFiles() })
+
 func newFakeOS(stdin string) *fakeOS {
 	o := &fakeOS{files: map[string]*fakeFile{}, in: bytes.NewReader([]byte(stdin)), now: 1767225601e9}
-	for _, f := range RootFiles() {
+	for _, f := range rootFiles() {
 		o.files["/"+f.Path] = &fakeFile{mode: f.Mode, data: f.Data, rdev: uint64(f.Rdev[0])<<8 | uint64(f.Rdev[1])}
 	}
 	o.files["/"] = &fakeFile{mode: modeDir | 0o755}
