@@ -32,6 +32,7 @@ const (
 // Condition codes of jcc, setcc and cmovcc.
 const (
 	ccB  = 2
+	ccAE = 3
 	ccE  = 4
 	ccNE = 5
 	ccBE = 6

@@ -273,9 +273,7 @@ func (t *translator) sti(u *uop, _ *template) {
 		return
 	}
 	t.kernelOnly()
-	t.hot.rm(0, 0x80, 7, hBX, atIRQ)
-	t.hot.put(0)
-	t.missIf(ccNE)
+	t.noInterrupt()
 	t.hot.rr(3, opTest, hBP, hBP)
 	t.missIf(ccLE)
 	t.hot.rm(2, opGroup1, 1, hBX, atSys)
@@ -292,10 +290,6 @@ func (t *translator) kernelOnly() {
 // locked asks whether it is the access's turn.
 func (t *translator) locked(u *uop, f *template) {
 	t.addressOf(u.m, u.x, u.sc, u.disp)
-	left := uint64(0)
-	if t.counted {
-		left = uint64(t.count - u.idx)
-	}
-	t.hot.imm(hDX, left)
+	t.hot.imm(hDX, t.left(u))
 	t.callSite(t.shared.locked)
 }

@@ -140,6 +140,8 @@ var byName = map[string]func(t *translator, u *uop, f *template){
 	"ret": (*translator).ret, "jmp_r": (*translator).jmpReg, "call_r": (*translator).callReg,
 	"pushf": (*translator).pushf, "bt": (*translator).bitOp, "tzcnt": (*translator).tzcnt,
 	"locked": (*translator).locked, "cli": (*translator).cli, "sti": (*translator).sti,
+	"swapgs": (*translator).swapgs, "movcr_r": (*translator).movFromCR, "flagop": (*translator).flagOp, "rdtsc": (*translator).rdtsc,
+	"stos": (*translator).fill, "movs": (*translator).copy,
 }
 
 func (t *translator) movRR(u *uop, f *template) {

@@ -26,6 +26,8 @@ type shared struct {
 	underflow        int       // no call is known
 	carry            int       // flags are saved that the carry is to be read from later, unless inc or dec has already
 	locked           int       // the access at rax, with as many instructions of the block to go as edx says
+	tsc              int       // t to eax and edx, with as many instructions of the block to go as edx says
+	fill, copy       [4]int    // a row of elements by size
 	allFlags, setAll int       // see jitflags.go
 	flags            [2][4]int // kSUB and kADD of a result in rdx, which is sign-extended, and a second operand in rcx
 }
@@ -78,6 +80,14 @@ func (t *translator) makeShared() (s shared) {
 	t.carryPiece()
 	s.locked = here()
 	t.lockedPiece()
+	s.tsc = here()
+	t.tscPiece()
+	for sz := range uint8(4) {
+		s.fill[sz] = here()
+		t.fillPiece(sz)
+		s.copy[sz] = here()
+		t.copyPiece(sz)
+	}
 	s.allFlags = here()
 	t.allFlagsPiece()
 	s.setAll = here()
@@ -160,7 +170,10 @@ func (t *translator) giveUp(why int) {
 }
 
 // probePiece translates rax through the table of reads (0) or writes (1).
-func (t *translator) probePiece(w int, compare func()) {
+func (t *translator) probePiece(w int, compare func()) { t.probePieceOr(w, compare, func() {}) }
+
+// probePieceOr does something before it gives up.
+func (t *translator) probePieceOr(w int, compare, undo func()) {
 	tab := atTLBR
 	if w == 1 {
 		tab = atTLBW
@@ -174,6 +187,7 @@ func (t *translator) probePiece(w int, compare func()) {
 	t.hot.rm(3, opSub, hAX, hCX, tab)
 	compare()
 	hit := t.hot.short(ccBE)
+	undo()
 	t.giveUp(whySite)
 	t.hot.land(hit)
 	t.hot.rm(3, opAdd, hAX, hCX, tab+atFrame)

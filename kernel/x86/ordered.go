@@ -14,7 +14,7 @@ type Ordered interface {
 	// Locked is asked before the access at va; false: the instruction starts again when the CPU runs next. c.Insns is exact.
 	Locked(c *CPU, va uint64) bool
 	// Order is what Locked goes by, so that host code can record accesses whose turn it is, and where the CPU keeps what its t
-	// is ahead of its Insns; nil: Locked is asked each time.
+	// is ahead of its Insns; nil: Locked is asked each time. TSC is t.
 	Order() (o *Order, ahead *int64)
 }
 
