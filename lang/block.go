@@ -20,14 +20,22 @@ import (
 // block is the editor's listener: behind each key it takes the fillers out, and puts them where they belong now. As the editor's filter
 // it gives keys another meaning: Enter begins a new line while the statement is open or the cursor is not in its last line, the
 // arrows go up and down within a block before they go through the history.
+//
+// It is the editor's gatekeeper as well. The editor handles keys in a goroutine of its own, without a lock: those typed ahead of a prompt while
+// the session's goroutine draws the prompt, and what is left to do behind an Enter while the session runs the statement. So the
+// filter, which sees each key first, waits until a prompt has been drawn, and the session waits until an Enter has been dealt with.
 type block struct {
 	mu    sync.Mutex // the editor calls from two goroutines
+	drawn sync.Cond  // on mu, of prompt
+	ended chan bool  // an Enter or Ctrl-C has been dealt with
 	ed    *readline.Instance
 	width func() int
 
 	line  []rune // without fillers, as of the last key
 	pos   int
 	whole bool // recalled or pasted: an Enter in its last line runs it
+
+	prompt promptState
 
 	history []string // not yet the editor's: its own goroutine alone may touch that
 
@@ -42,6 +50,43 @@ const (
 	fillerPrompt = '\ue001'
 	lastFiller   = fillerPrompt + rune(len(promptMore)) - 1
 )
+
+// promptState is how far the session's goroutine has got with a prompt.
+type promptState int
+
+const (
+	promptNone    promptState = iota // a statement runs
+	promptAsked                      // Readline was called
+	promptPainted                    // what it writes next is the prompt
+	promptDrawn                      // keys are welcome
+)
+
+func newBlock(width func() int) *block {
+	b := &block{width: width, ended: make(chan bool, 1)}
+	b.drawn.L = &b.mu
+	return b
+}
+
+// readline reads a line by the editor.
+func (b *block) readline(prompt string) (string, error) {
+	b.ed.SetPrompt(prompt)
+	line, err := b.ed.Readline()
+	if err == nil || err == readline.ErrInterrupt {
+		<-b.ended
+	}
+	text, _ := plain([]rune(line), 0)
+	return string(text), err
+}
+
+// wrote is called when something was written to the screen.
+func (b *block) wrote() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.prompt == promptPainted {
+		b.prompt = promptDrawn
+		b.drawn.Broadcast()
+	}
+}
 
 // deleteKey is the key Delete (keysOf).
 const deleteKey = '\ue00f'
@@ -92,6 +137,15 @@ func padded(line []rune, pos, width int) ([]rune, int) {
 
 // Paint implements readline.Painter: fillers are what they stand for.
 func (b *block) Paint(line []rune, _ int) []rune {
+	b.mu.Lock()
+	if b.prompt == promptAsked {
+		b.prompt = promptPainted
+	}
+	b.mu.Unlock()
+	return painted(line)
+}
+
+func painted(line []rune) []rune {
 	out := slices.Clone(line)
 	for i, r := range line {
 		switch {
@@ -108,8 +162,15 @@ func (b *block) Paint(line []rune, _ int) []rune {
 func (b *block) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if key == 0 {
+	switch key {
+	case 0:
 		b.line, b.pos, b.whole, b.change = nil, 0, false, false
+		b.prompt = promptAsked
+		return nil, 0, false
+	case readline.CharEnter, readline.CharCtrlJ, readline.CharInterrupt: // Readline has returned
+		b.line, b.pos, b.change = nil, 0, false
+		b.prompt = promptNone
+		b.ended <- true
 		return nil, 0, false
 	}
 	if b.ed.Operation.IsSearchMode() {
@@ -144,6 +205,9 @@ func (b *block) remember(line string) {
 func (b *block) filter(r rune) (rune, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for b.prompt != promptDrawn {
+		b.drawn.Wait()
+	}
 	for _, line := range b.history {
 		b.ed.SaveHistory(line)
 	}
@@ -232,10 +296,14 @@ func (b *block) edit(line []rune, pos int) (rune, bool) {
 
 // rewrap is the screen as the editor takes it to be: where a backspace at the begin of a row does nothing. tmux and others go to the
 // row before, if that was wrapped, and the editor's own step up would be one too many.
-type rewrap struct{ io.Writer }
+type rewrap struct {
+	io.Writer
+	b *block
+}
 
 func (r rewrap) Write(b []byte) (int, error) {
 	_, err := r.Writer.Write(bytes.ReplaceAll(b, []byte("\b\x1b[A\r"), []byte("\x1b[A\r")))
+	r.b.wrote()
 	return len(b), err
 }
 

@@ -17,7 +17,7 @@ func TestPadding(t *testing.T) {
 			if back, p := plain(out, at); string(back) != string(line) || p != pos {
 				t.Fatalf("%q at %d: back came %q at %d", src, pos, string(back), p)
 			}
-			shown := promptFirst + string((&block{}).Paint(out, at))
+			shown := promptFirst + string(painted(out))
 			want := ""
 			rows := strings.Split(src, "\n")
 			for i, row := range rows {

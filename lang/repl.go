@@ -117,9 +117,9 @@ func (s *Session) open() error {
 	if screen == nil {
 		screen = s.Out
 	}
-	b := &block{width: readline.GetScreenWidth}
+	b := newBlock(readline.GetScreenWidth)
 	cfg := &readline.Config{
-		Stdin: &paste{ReadCloser: s.In}, Stdout: rewrap{screen}, Stderr: screen,
+		Stdin: &paste{ReadCloser: s.In}, Stdout: rewrap{screen, b}, Stderr: screen,
 		HistoryLimit:           historyMax,
 		DisableAutoSaveHistory: true,
 		AutoComplete:           completer{s},
@@ -147,12 +147,7 @@ func (s *Session) open() error {
 	for _, line := range s.hist.items {
 		rl.SaveHistory(line)
 	}
-	s.read = func(prompt string) (string, error) {
-		rl.SetPrompt(prompt)
-		line, err := rl.Readline()
-		text, _ := plain([]rune(line), 0)
-		return string(text), err
-	}
+	s.read = b.readline
 	return nil
 }
 
