@@ -101,7 +101,7 @@ func (c *cmdlines) resize(n uint64) error {
 
 // recordsCmdline says whether names are saved: while a tracer or an event is active, and from the first user of trace_printk on, unless record-cmd is off.
 func (t *Tracer) recordsCmdline() bool {
-	return (t.current.records || t.eventsOn > 0 || t.printkUsed) && t.opt(optRecordCmd)
+	return (t.current.records || t.eventsOn > 0 || t.printkUsed && t.opt(optPrintk)) && t.opt(optRecordCmd)
 }
 
 // saveTask notes the name of the task that has just been traced on c. Linux does so at the next task switch, so a task

@@ -70,7 +70,7 @@ func stackCommand(t *Tracer, c *kernel.VCPU, count *int64) {
 		}
 		*count--
 	}
-	t.traceStack(c)
+	t.traceStack(c, 1)
 }
 
 func dumpCommand(cpuOnly bool) func(t *Tracer, c *kernel.VCPU, count *int64) {

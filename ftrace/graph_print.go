@@ -127,9 +127,10 @@ func (p *printer) graphComment(h event.Header, e *entry) {
 	}
 	p.Buf = append(p.Buf, "/* "...)
 	p.Mode = event.ModeText
-	if h.Type == event.IDPrint && len(e.Data) > 16 {
-		p.Buf = append(p.Buf, e.Data[16:16+nul(e.Data[16:])]...)
-	} else {
+	switch h.Type {
+	case event.IDPrint, event.IDBprint, event.IDBputs:
+		p.Message(e.Data)
+	default:
 		p.t.events.Line(&p.Printer, e.Data)
 	}
 	if n := len(p.Buf); p.Buf[n-1] == '\n' {

@@ -166,7 +166,7 @@ func (k *histField) keyText(b []byte, t *Tracer, e *event.HistElt, at []byte) []
 	case f&histHex != 0:
 		return strconv.AppendUint(b, n, 16)
 	case f&histSym != 0:
-		return fmt.Appendf(b, "[%x] %-45s", n, t.guest.symbol(n, false))
+		return fmt.Appendf(b, "[%x] %-45s", n, t.guest.noOffset(n))
 	case f&histSymOffset != 0:
 		return fmt.Appendf(b, "[%x] %-55s", n, t.guest.symbol(n, true))
 	case f&histExecname != 0:

@@ -3,6 +3,7 @@ package ftrace
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"kscope/ftrace/event"
 	"kscope/kernel"
@@ -27,7 +28,12 @@ func newPrinter(t *Tracer) *printer {
 	t.freshNames()
 	p := &printer{t: t, started: map[int]bool{}}
 	p.Sym = p.symbol
-	p.Name = func(b []byte, addr uint64, offset bool) []byte { return append(b, t.guest.symbol(addr, offset)...) }
+	p.Name = func(b []byte, addr uint64, offset bool) []byte {
+		if !offset {
+			return append(b, t.guest.noOffset(addr)...)
+		}
+		return append(b, t.guest.symbol(addr, true)...)
+	}
 	p.Str = t.kernelText
 	return p
 }
@@ -67,6 +73,19 @@ func symbolText(syms *kernel.Symbols, addr uint64, offset bool) string {
 		return syms.Format(addr)
 	}
 	return s.Name
+}
+
+// noOffset is what %ps prints: the name, and the module (sprint_symbol_no_offset).
+func (g *guestView) noOffset(addr uint64) string {
+	s := g.symbol(addr, true)
+	name, rest, ok := strings.Cut(s, "+")
+	if !ok {
+		return s
+	}
+	if i := strings.Index(rest, " ["); i >= 0 {
+		name += rest[i:]
+	}
+	return name
 }
 
 // kernelText reads a string of the kernel for %s of a pointer in a record, as trace_check_vprintf lets it.

@@ -21,7 +21,7 @@ func (t *Tracer) printkGates() {
 		{"trace_vprintk", t.gateVprintk},
 		{"__trace_bputs", t.gateBputs},
 		{"__trace_puts", t.gatePuts},
-		{"trace_dump_stack", t.gateDumpStack},
+		{"__ftrace_trace_stack", t.gateTraceStack},
 		{"trace_printk_format", t.gatePrintkFormat},
 		{"trace_printk_start", t.gatePrintkStart},
 		{"tracing_on", func(*kernel.VCPU) uint64 { t.on = true; return 0 }},
@@ -137,17 +137,17 @@ func (t *Tracer) printk(c *kernel.VCPU, id uint16, n int, fill func(d []byte, h 
 	return true
 }
 
-// gateDumpStack: void trace_dump_stack(int skip).
-func (t *Tracer) gateDumpStack(c *kernel.VCPU) uint64 {
+// gateTraceStack: void __ftrace_trace_stack(int skip), trace_dump_stack's: the stack begins with itself.
+func (t *Tracer) gateTraceStack(c *kernel.VCPU) uint64 {
 	if t.on {
-		t.traceStack(c)
+		t.traceStack(c, int(int32(c.Arg(0))))
 	}
 	return 0
 }
 
 // gatePrintkFormat: void trace_printk_format(const char *fmt), for a format that a module has brought along.
 func (t *Tracer) gatePrintkFormat(c *kernel.VCPU) uint64 {
-	t.formats = append(slices.Clip(t.formats), c.Arg(0)) // the newest is listed first
+	t.formats = append(slices.Clip(t.formats), c.Arg(0))
 	return 0
 }
 
@@ -162,9 +162,7 @@ func (t *Tracer) gatePrintkStart(*kernel.VCPU) uint64 {
 // kernel/trace/trace_printk.c.
 func printkFormats(h *Handle, b []byte) ([]byte, error) {
 	t := h.T.root()
-	held := slices.Clone(t.formats)
-	slices.Reverse(held)
-	for _, va := range append(t.imageFormats(), held...) {
+	for _, va := range slices.Concat(t.imageFormats(), t.formats) {
 		s, err := t.m.Str(va, event.MaxPrintk)
 		if err != nil {
 			continue

@@ -8,11 +8,10 @@ import (
 // maxStack is the most addresses of one kernel_stack record (FTRACE_KSTACK_ENTRIES).
 const maxStack = 1024
 
-// traceStack writes the stack of what c runs, from the trampoline of the traced function on, as __trace_stack does for
-// the function tracer and its commands.
-func (t *Tracer) traceStack(c *kernel.VCPU) {
+// traceStack writes the stack of what c runs but for the first frames: with 1, from the trampoline of the traced function on behind
+// the gate, as __trace_stack does for the function tracer and its commands.
+func (t *Tracer) traceStack(c *kernel.VCPU, skip int) {
 	var pcs []uint64
-	skip := 1 // the gate
 	_ = c.Walk(func(f *kernel.Frame) bool {
 		if skip > 0 {
 			skip--

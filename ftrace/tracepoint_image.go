@@ -45,6 +45,9 @@ const (
 	opRWBS
 	opBlkErr
 	opSigInfo
+	opHash
+	opIsArg
+	opShl
 )
 
 // fieldProg is a field's way from the arguments to the record.
@@ -187,6 +190,12 @@ func (p *points) run(c *kernel.VCPU, code []uint64) (v uint64) {
 			v = blkError(v)
 		case opSigInfo:
 			v = sigInfo(h, v, imm)
+		case opHash:
+			v = uint64(event.HashPointer(v))
+		case opIsArg:
+			v = uint64(b2i(v == c.Arg(int(imm))))
+		case opShl:
+			v <<= imm & 63
 		}
 	}
 	return v

@@ -155,7 +155,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		t.commit(c, w)
 		c.Charge(costEvent)
 		if t.opt(optFuncStack) {
-			t.traceStack(c)
+			t.traceStack(c, 1)
 		}
 	} else if t.records(p) {
 		t.tellLost(c, "dropped", ip, event.IDFunction)

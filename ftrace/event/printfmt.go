@@ -342,13 +342,13 @@ func (p *Printer) hex16(x uint64) {
 }
 
 // HashPointer is what %p shows of a kernel address: 32 bits that tell nothing of it but equality. Linux keys its hash by the
-// boot's randomness (ptr_to_hashval); here it is the same in every run, as all else.
+// boot's randomness; here it is the same in every run, as all else, and the same as the guest's (ptr_to_hashval in lib/vsprintf.c), so
+// that log and trace can be compared.
 func HashPointer(va uint64) uint32 {
-	va ^= va >> 33
-	va *= 0xff51afd7ed558ccd
-	va ^= va >> 33
-	va *= 0xc4ceb9fe1a85ec53
-	return uint32(va ^ va>>33)
+	h := va ^ 0x6b73636f70653631
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return uint32(h ^ h>>31)
 }
 
 // address prints a hardware or network address, or a UUID.

@@ -74,7 +74,7 @@
 	GATE trace_vprintk
 	GATE __trace_bputs
 	GATE __trace_puts
-	GATE trace_dump_stack
+	GATE __ftrace_trace_stack
 	GATE trace_printk_format
 	GATE trace_printk_start
 	GATE tracing_on

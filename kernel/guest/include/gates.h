@@ -61,6 +61,7 @@ long tracefs_rmdir(u64 dir, const char *name);
 int trace_vbprintk(unsigned long ip, const char *fmt, __builtin_va_list args);	/* a bprint event; bytes written */
 int trace_vprintk(unsigned long ip, const char *fmt, __builtin_va_list args);	/* a print event */
 void trace_printk_format(const char *fmt);		/* a module's format, for printk_formats */
+void __ftrace_trace_stack(int skip);			/* a stack into the trace, from here on */
 void trace_printk_start(void);				/* the rings get their full size */
 long tracefs_set_enabled(u64 on);			/* /proc/sys/kernel/ftrace_enabled; -ENOSYS: no tracer is attached */
 long tracefs_set_stack_tracer(u64 on);			/* /proc/sys/kernel/stack_tracer_enabled; -ENOSYS as above */

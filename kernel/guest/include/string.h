@@ -33,7 +33,6 @@ char *skip_spaces(const char *s);
 int vsprintf(char *buf, const char *fmt, va_list args);
 char *kvasprintf(gfp_t gfp, const char *fmt, va_list ap);
 char *kstrdup(const char *s, gfp_t gfp);
-int ptr_to_hashval(const void *ptr, unsigned long *hashval_out);	/* what %p prints */
 __printf(3, 0) int vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
 __printf(3, 4) int snprintf(char *buf, size_t size, const char *fmt, ...);
 __printf(3, 0) int vscnprintf(char *buf, size_t size, const char *fmt, va_list args);

@@ -34,6 +34,9 @@
 #define T_RWBS			TRACE_OP(11, 0, 0)			/* blk_fill_rwbs */
 #define T_BLKERR		TRACE_OP(12, 0, 0)			/* blk_status_to_errno */
 #define T_SIGINFO(n, m)		T_ARG(n), TRACE_OP(13, 0, offsetof(struct kernel_siginfo, m))	/* TP_STORE_SIGINFO */
+#define T_HASH			TRACE_OP(14, 0, 0)			/* what %p shows of it: ptr_to_hashval */
+#define T_IS_ARG(n)		TRACE_OP(15, 0, n)			/* whether it is that argument */
+#define T_SHL(n)		TRACE_OP(16, 0, n)
 #define TP_FIELDS(f...)		f
 #define TP_printk(text)		text
 #endif

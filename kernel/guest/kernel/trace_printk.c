@@ -37,6 +37,12 @@ notrace int __trace_printk(unsigned long ip, const char *fmt, ...)
 	return n;
 }
 
+/* A tail call: it is not in the stack itself, as in Linux. */
+notrace void trace_dump_stack(int skip)
+{
+	__ftrace_trace_stack(skip);
+}
+
 /* Formats that modules have brought along: copies, which records point to after the module has gone. */
 struct trace_bprintk_fmt {
 	struct trace_bprintk_fmt *next;

@@ -125,21 +125,15 @@ static char *pointer_number(char *buf, char *end, unsigned long v, struct printf
 
 /*
  * ptr_to_hashval hides addresses as Linux's does: a keyed hash cut to 32 bits. The key is fixed, since a machine
- * must print the same bytes on every run; it hides nothing from somebody who reads this line.
+ * must print the same bytes on every run; it hides nothing from somebody who reads this line. (ftrace/event has the same.)
  */
-static unsigned long __ptr_to_hashval(const void *ptr)
+static unsigned long ptr_to_hashval(const void *ptr)
 {
 	u64 h = (u64)ptr ^ 0x6b73636f70653631ull;
 
 	h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
 	h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
 	return (u32)(h ^ (h >> 31));
-}
-
-int ptr_to_hashval(const void *ptr, unsigned long *hashval_out)
-{
-	*hashval_out = __ptr_to_hashval(ptr);
-	return 0;
 }
 
 static char *symbol_string(char *buf, char *end, unsigned long addr, struct printf_spec spec, char kind)
@@ -191,7 +185,7 @@ static char *pointer(const char *fmt, char *buf, char *end, void *ptr, struct pr
 	}
 	if (IS_ERR_OR_NULL(ptr))
 		return pointer_number(buf, end, (unsigned long)ptr, spec);
-	return pointer_number(buf, end, __ptr_to_hashval(ptr), spec);
+	return pointer_number(buf, end, ptr_to_hashval(ptr), spec);
 }
 
 static const char *decode_flags(const char *fmt, struct printf_spec *spec)

@@ -68,13 +68,7 @@ static noinline void add_mm_counter_fast(struct mm_struct *mm, int member, int v
 
 noinline void mm_trace_rss_stat(struct mm_struct *mm, int member, long count)
 {
-	if (tracepoint_enabled(&__tracepoint_rss_stat)) {	/* nothing is computed while the event is off */
-		unsigned long id = 0;
-
-		ptr_to_hashval(mm, &id);
-		__traceiter_rss_stat(mm, member, count << PAGE_SHIFT, id, current->mm == mm);
-		barrier();
-	}
+	trace_rss_stat(mm, member, count);
 }
 
 void sync_mm_rss(struct mm_struct *mm)

@@ -117,13 +117,12 @@ TRACE_EVENT(kmem, mm_page_free_batched, 543,
 		__field(unsigned long, pfn, T_PFN(0))),
 	TP_printk("\"page=%p pfn=0x%lx order=0\", (((struct page *)vmemmap_base) + (REC->pfn)), REC->pfn"))
 
-/* Linux's has (mm, member, count): what its assignment computes is computed before, see mm_trace_rss_stat. */
 TRACE_EVENT(kmem, rss_stat, 538,
-	TP_PROTO(struct mm_struct *mm, int member, long size, unsigned int mm_id, bool curr), TP_ARGS(mm, member, size, mm_id, curr),
+	TP_PROTO(struct mm_struct *mm, int member, long count), TP_ARGS(mm, member, count),
 	TP_FIELDS(
-		__field(unsigned int, mm_id, T_ARG(3))
-		__field(unsigned int, curr, T_ARG(4))
+		__field(unsigned int, mm_id, T_ARG(0), T_HASH)
+		__field(unsigned int, curr, T_CURRENT, T_LD(8, struct task_struct, mm), T_IS_ARG(0))
 		__field(int, member, T_ARG(1))
-		__field(long, size, T_ARG(2))),
+		__field(long, size, T_ARG(2), T_SHL(PAGE_SHIFT))),
 	TP_printk("\"mm_id=%u curr=%d type=%s size=%ldB\", REC->mm_id, REC->curr, __print_symbolic(REC->member, { 0, \"MM_FILEPAGES\" }, { "
 		"1, \"MM_ANONPAGES\" }, { 2, \"MM_SWAPENTS\" }, { 3, \"MM_SHMEMPAGES\" }), REC->size"))
