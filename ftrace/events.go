@@ -17,14 +17,17 @@ type TraceEvent struct {
 	// Switch arms the place where the event happens: it is called when the first tracer wants the event, and when the last
 	// does not any more. nil: it is always armed.
 	Switch func(on bool) error
+	// SwitchIn is Switch for an event probe, which is armed in one tracer: the first that wants it. When the last does not any more it
+	// is asked for where that is, as in 6.1: if it is another, the event goes on (see enable_trace_eprobe and disable_eprobe).
+	SwitchIn func(t *Tracer, on bool) error
 	// Above, of the events of probes, names what Linux's stacks of triggers have above the probed code, innermost first, and walks the
 	// stack below, while the event is being recorded. nil: they begin at the probed code.
 	Above func() (names []string, walk func(f func(pc uint64) bool))
 
 	// Head changes the header of a stack that a trigger of the event writes, as the event's own is changed; nil: it does not.
 	Head func(d []byte)
-	// Record, of an event probe, is called with the records of the event it is on; see Probe.
-	Record func(c *kernel.VCPU, d []byte)
+	// Record, of an event probe, is called with the records of the event it is on in t; see Probe.
+	Record func(t *Tracer, c *kernel.VCPU, d []byte)
 
 	held  int         // event probes on it
 	depth uint32      // preempt count that the tracepoint adds in the event's flags
@@ -256,15 +259,47 @@ func (u *eventUse) arm(on bool) error {
 	if on {
 		users = append(users, u)
 	}
-	if used := ev.Used(); ev.Switch != nil && used != (len(users) > 0 || len(ev.listeners) > 0) {
-		if err := ev.Switch(!used); err != nil {
-			return err
-		}
+	if err := ev.rearm(t, len(users)+len(ev.listeners)); err != nil {
+		return err
 	}
 	ev.users = users // a new list: the old one may be in use by Fire
 	u.on, u.wasOn = on, u.wasOn || on
 	t.eventsOn += 2*b2i(on) - 1
 	return nil
+}
+
+// rearm arms the event's place, or disarms it, when it is to have n users, of whom the one in t is new or gone.
+func (ev *TraceEvent) rearm(t *Tracer, n int) error {
+	used := ev.Used()
+	switch {
+	case used == (n > 0):
+		return nil
+	case ev.SwitchIn != nil:
+		return ev.SwitchIn(t, !used)
+	case ev.Switch != nil:
+		return ev.Switch(!used)
+	}
+	return nil
+}
+
+// FireIn is Fire in one tracer, and for listeners. An event probe comes here, whether t still wants the event or not.
+func (ev *TraceEvent) FireIn(t *Tracer, c *kernel.VCPU, n int, fill func(d []byte)) {
+	u, l := t.use(ev), &t.eventPids
+	out := (l.only != nil || l.not != nil) && l.ignores(int32(c.CurrentPid()))
+	if u.trig != nil {
+		if o := u.openTriggered(c, n, out); o != nil {
+			fill(o.d)
+			u.closeTriggered(c, o)
+		}
+	} else if !out {
+		if o, ok := u.open(c, n); ok {
+			fill(o.d)
+			u.close(c, o)
+		}
+	}
+	if len(ev.listeners) > 0 {
+		ev.hear(c, n, fill)
+	}
 }
 
 // Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.

@@ -31,10 +31,11 @@ func (t *Tracer) Listen(ev *TraceEvent, fn func(c *kernel.VCPU, d []byte)) (remo
 
 // setListeners changes the list, and arms the event with the first that wants it.
 func (ev *TraceEvent) setListeners(list []*listener) error {
-	if used := ev.Used(); ev.Switch != nil && used != (len(ev.users) > 0 || len(list) > 0) {
-		if err := ev.Switch(!used); err != nil {
+	for _, l := range append(slices.Clip(ev.listeners), list...) {
+		if err := ev.rearm(l.t.root(), len(ev.users)+len(list)); err != nil {
 			return err
 		}
+		break // one of them: they are of one machine
 	}
 	ev.listeners = list
 	return nil

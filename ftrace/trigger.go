@@ -70,25 +70,39 @@ type trigger struct {
 var probeKind = triggerKind{name: "eprobe", family: familyProbe, act: func(x *trigger, c *kernel.VCPU, e *trigEvent) {
 	if x.probe.Record != nil {
 		x.probe.depth = x.use.ev.depth + 1 // as within a reservation
-		x.probe.Record(c, e.d)
+		x.probe.Record(x.use.t, c, e.d)
 	}
 }}
 
 // Hold keeps an event from being removed, once more with true and once less with false.
 func (ev *TraceEvent) Hold(on bool) { ev.held += 2*b2i(on) - 1 }
 
-// Probe has ev.Record called with each record of the event target, and of those only that pass the filter, if any, until Unprobe.
+// Probe has ev.Record called with each record of the event target in t, and of those only that pass the filter, if any, until Unprobe.
 func (t *Tracer) Probe(target, ev *TraceEvent, filter *event.Filter) error {
-	u := t.root().use(target)
+	u := t.use(target)
 	return u.addTrigger(&trigger{kind: &probeKind, use: u, count: -1, filter: filter, probe: ev}, true)
 }
 
-// Unprobe ends that.
+// Unprobe ends that, if it was in t.
 func (t *Tracer) Unprobe(target, ev *TraceEvent) error {
-	u := t.root().use(target)
+	u := t.use(target)
 	for _, x := range u.triggers() {
 		if x.probe == ev {
 			return u.dropTrigger(x)
+		}
+	}
+	return nil
+}
+
+// UnprobeAll ends that wherever it was.
+func (t *Tracer) UnprobeAll(target, ev *TraceEvent) error {
+	for _, x := range append([]*Tracer{t.root()}, t.root().instances...) {
+		for _, trig := range x.use(target).triggers() {
+			if trig.probe == ev {
+				if err := trig.use.dropTrigger(trig); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

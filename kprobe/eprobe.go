@@ -153,17 +153,17 @@ func (e *eprobe) format(group, name string, id uint16) *event.Format {
 
 // bind gives the event what arms it and records it.
 func (e *eprobe) bind() {
-	e.event.Switch = func(on bool) error {
+	e.event.SwitchIn = func(t *ftrace.Tracer, on bool) error {
 		if on {
-			return e.k.t.Probe(e.target, e.event, e.filter)
+			return t.Probe(e.target, e.event, e.filter)
 		}
-		return e.k.t.Unprobe(e.target, e.event)
+		return t.Unprobe(e.target, e.event)
 	}
 	e.event.Record, e.fill = e.hit, e.record
 }
 
 // hit is __eprobe_trace_func: d is a record of the target.
-func (e *eprobe) hit(c *kernel.VCPU, d []byte) {
+func (e *eprobe) hit(t *ftrace.Tracer, c *kernel.VCPU, d []byte) {
 	f := &e.fetcher
 	f.k, f.c, f.rec, f.text, f.locs, f.tail = e.k, c, d, f.text[:0], f.locs[:0], 0
 	for _, a := range e.args {
@@ -172,7 +172,7 @@ func (e *eprobe) hit(c *kernel.VCPU, d []byte) {
 		}
 	}
 	f.end = e.fixed + len(f.text) + f.tail
-	e.event.Fire(c, (f.end+3)&^3, e.fill)
+	e.event.FireIn(t, c, (f.end+3)&^3, e.fill)
 	f.rec = nil
 }
 
@@ -230,6 +230,9 @@ func (e *eprobe) head(words []string) string {
 
 func (k *Kprobes) deleteEprobe(e *eprobe) error {
 	if err := k.t.RemoveEvent(e.event); err != nil {
+		return err
+	}
+	if err := k.t.UnprobeAll(e.target, e.event); err != nil { // 6.1 leaves a pointer to what it frees
 		return err
 	}
 	e.target.Hold(false)

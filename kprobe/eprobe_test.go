@@ -50,3 +50,39 @@ func TestEprobe(t *testing.T) {
 		t.Errorf("%v: %s", err, k.read(t, "dynamic_events"))
 	}
 }
+
+// TestEprobeInstances: an event probe is armed in the tracer that wants it first, and nowhere else; when that is not the last that does
+// not want it any more, it goes on there for ever (enable_trace_eprobe and disable_eprobe of 6.1; the oracle's answers).
+func TestEprobeInstances(t *testing.T) {
+	k := boot(t, kernel.Config{CPUs: 1})
+	k.write(t, "dynamic_events", "e:ep syscalls.sys_enter_openat dfd=$dfd\n")
+	_, err := k.t.MakeInstance("a")
+	must(t, err)
+	const target = "events/syscalls/sys_enter_openat/enable"
+	for _, c := range []struct {
+		file, set            string
+		top, a               string // the target's enable
+		records, inInstances int    // of one call
+	}{
+		{"events", "1", "0*", "0", 1, 0}, {"instances/a/events", "1", "0*", "0", 1, 0}, {"events", "0", "0*", "0", 1, 0},
+		{"instances/a/events", "0", "0*", "0", 1, 0}, {"events", "1", "0*", "0", 2, 0}, {"events", "0", "0*", "0", 1, 0},
+		{"instances/a/events", "1", "0*", "0*", 1, 1}, {"instances/a/events", "0", "0*", "0", 1, 0},
+	} {
+		k.write(t, c.file+"/eprobes/ep/enable", c.set)
+		k.write(t, "trace", "\n")
+		k.write(t, "instances/a/trace", "\n")
+		pid, err := k.m.Exec("/bin/cat", []string{"cat", "/etc/hostname"}, kernel.Streams{})
+		must(t, err)
+		_, err = k.m.Wait(pid)
+		must(t, err)
+		top, a := strings.TrimSpace(k.read(t, target)), strings.TrimSpace(k.read(t, "instances/a/"+target))
+		n, m := strings.Count(k.read(t, "trace"), "ep:"), strings.Count(k.read(t, "instances/a/trace"), "ep:")
+		if top != c.top || a != c.a || n != c.records || m != c.inInstances {
+			t.Errorf("%s = %s: %s and %s, %d and %d records; want %s, %s, %d, %d", c.file, c.set, top, a, n, m, c.top, c.a, c.records, c.inInstances)
+		}
+	}
+	k.write(t, "dynamic_events", "\n")
+	if top := strings.TrimSpace(k.read(t, target)); top != "0" {
+		t.Errorf("%s of the target behind its probes", top)
+	}
+}
