@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
 
+	"kscope/kernel/mem"
 	"kscope/kernel/x86"
 )
 
@@ -20,6 +22,8 @@ import (
 //	start:  mov …, %rdi        shadow  │
 //	        call gate          shadow ─┘  LeaveCold
 //	end:    …                  (not executed)
+//
+// Most pieces have no branches. They are done in one step with their gate, but for OverheadNone, while their bytes are as they were.
 
 // Cold is one such piece: the instructions from a jump label's target to the gate, on all ways there.
 type Cold struct {
@@ -27,6 +31,10 @@ type Cold struct {
 	Start  uint64      // its target
 	Ranges [][2]uint64 // the instructions
 	Ends   []uint64    // behind the calls of the gate; none: the gate is jumped to, as the last act of the function
+
+	gate uint64
+	way  *x86.Straight // nil: there is more than one
+	text []byte        // of which that was made
 }
 
 // cold are the pieces of a machine. Forks share it: it is replaced, never changed.
@@ -95,6 +103,7 @@ type coldState struct {
 	regs  x86.Kept
 	mem   [coldBelow + coldAbove]byte // around the stack pointer, with OverheadNone
 	kept  bool
+	sure  bool // it was done in one step
 
 	all  *cold // the last place that Hook was asked about: whether it is a piece of all
 	at   uint64
@@ -122,6 +131,17 @@ func (m *Machine) AddCold(pieces []Cold) {
 			m.rehook(r[0])
 		}
 	}
+	m.forgetRecent()
+}
+
+// ExecuteCold has all cold text executed, not done in one step. For tests.
+func (m *Machine) ExecuteCold() {
+	pieces := slices.Clone(m.cold.pieces)
+	for i := range pieces {
+		pieces[i].way = nil
+	}
+	m.cold = nil
+	m.AddCold(pieces)
 }
 
 // DropCold forgets the pieces in a module's text that goes.
@@ -134,9 +154,38 @@ func (m *Machine) DropCold(a ModuleArea) {
 // enterCold notes what the CPU has at the label.
 func (v *VCPU) enterCold(p *Cold) {
 	s := &v.coldState
-	s.piece = p
+	s.piece, s.sure = p, false
 	v.CPU.Keep(&s.regs)
 	s.kept = v.m.cfg.Overhead == OverheadNone && v.CPU.Read(s.regs.SP()-coldBelow, s.mem[:]) == nil
+}
+
+// GateText implements x86.Gater.
+func (v *VCPU) GateText(va uint64) int {
+	if v.m.cfg.Overhead != OverheadModel || !v.m.cold.has(va) {
+		return 0
+	}
+	p := v.m.cold.start(va)
+	if p == nil || p.way == nil {
+		return 0
+	}
+	now := make([]byte, len(p.text))
+	if v.m.Read(va, now) != nil || !bytes.Equal(now, p.text) {
+		return 0 // a probe is there
+	}
+	return len(now)
+}
+
+// runCold does p and its gate, which is fns.
+func (v *VCPU) runCold(p *Cold, fns []Gate) {
+	v.enterCold(p)
+	ok, fault := v.CPU.RunStraight(p.way)
+	switch {
+	case fault:
+		v.m.exception(v)
+	case ok:
+		v.coldState.sure = true
+		v.m.gate(v, p.gate, fns)
+	}
 }
 
 // LeaveCold ends the gate of a tracepoint that was called from cold text: the CPU goes on behind the label. False: the gate was
@@ -148,7 +197,7 @@ func (v *VCPU) LeaveCold() bool {
 		return false
 	}
 	s.piece = nil
-	if ret, err := v.word(v.CPU.Reg(x86.RSP)); len(p.Ends) > 0 && (err != nil || !slices.Contains(p.Ends, ret)) {
+	if !s.sure && !v.atEnd(p) {
 		return false // an exception has led away from the piece that was entered
 	}
 	if s.kept {
@@ -167,11 +216,17 @@ func (v *VCPU) LeaveCold() bool {
 	return true
 }
 
+// atEnd says whether the gate has been called from p.
+func (v *VCPU) atEnd(p *Cold) bool {
+	ret, err := v.word(v.CPU.Reg(x86.RSP))
+	return len(p.Ends) == 0 || err == nil && slices.Contains(p.Ends, ret)
+}
+
 // ColdPiece looks for cold text behind a jump label: from its target on, every way must lead to a call of gate, or to a jump
 // there, without another call. False: the compiler has made something else of it.
 func (m *Machine) ColdPiece(site, target, gate uint64) (Cold, bool) {
 	const maxInsns = 64
-	p := Cold{Site: site, Start: target}
+	p := Cold{Site: site, Start: target, gate: gate}
 	seen, todo := map[uint64]bool{}, []uint64{target}
 	calls, jumps := 0, 0
 	for len(todo) > 0 {
@@ -206,7 +261,23 @@ func (m *Machine) ColdPiece(site, target, gate uint64) (Cold, bool) {
 	if jumps > 0 {
 		p.Ends = nil
 	}
+	m.straighten(&p)
 	return p, calls+jumps > 0
+}
+
+// straighten finds whether p is one piece without branches.
+func (m *Machine) straighten(p *Cold) {
+	n := uint64(0)
+	for _, r := range p.Ranges {
+		if r[0] != p.Start+n {
+			return
+		}
+		n = r[1] - p.Start
+	}
+	text := make([]byte, n)
+	if p.Start%mem.PageSize+n <= mem.PageSize && m.Read(p.Start, text) == nil {
+		p.way, p.text = x86.NewStraight(p.Start, text), text
+	}
 }
 
 // branchAt decodes the instruction at pc: op is "" unless it is a branch, to where a direct one leads, 0 for others.

@@ -98,11 +98,17 @@ func (v *VCPU) RunGate() int64 {
 	rip := v.CPU.RIP()
 	r := &v.recent[rip/16%uint64(len(v.recent))]
 	if rip != r.rip { // a traced CPU calls one gate or two over and over: 25 ns less than the map
-		*r = recentGate{rip, v.m.gates[rip], v.m.entryGates[rip]}
+		*r = recentGate{rip, v.m.gates[rip], v.m.entryGates[rip], v.m.cold.start(rip)}
+		if r.cold != nil {
+			r.fns = v.m.gates[r.cold.gate]
+		}
 	}
-	if r.entry != nil {
+	switch {
+	case r.entry != nil:
 		v.trampoline(r.entry)
-	} else {
+	case r.cold != nil:
+		v.runCold(r.cold, r.fns)
+	default:
 		v.m.gate(v, rip, r.fns)
 	}
 	if v.apic.nmi {
@@ -126,6 +132,7 @@ type recentGate struct {
 	rip   uint64
 	fns   []Gate
 	entry *entryGate
+	cold  *Cold // rip is its start
 }
 
 // trampoline goes through e, from its first byte to its ret.

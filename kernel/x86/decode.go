@@ -249,8 +249,8 @@ func modrmLen(b []byte) int {
 // decode reads the block at va, whose page is frame pfn. nil: c.Exc says why its first instruction cannot be fetched.
 func (c *CPU) decode(va, pfn uint64) *code {
 	co := &code{va: va, pfn: pfn, pfn2: pfn, shadow: c.env.Shadow(va)}
-	if c.env.Gate(va) {
-		co.gate, co.size, co.shadow = true, 1, true
+	if n := c.gateAt(va); n != 0 {
+		co.gate, co.size, co.shadow = true, uint16(n), true
 		co.fast = []uop{{op: o_gate}}
 		co.precise = co.fast
 		return co
@@ -289,6 +289,17 @@ func (c *CPU) decode(va, pfn uint64) *code {
 	}
 	l.lower(c.env.EntryCounter(va) != nil)
 	return co
+}
+
+// gateAt says how many bytes the gate at va stands for; 0: there is none.
+func (c *CPU) gateAt(va uint64) int {
+	switch {
+	case c.env.Gate(va):
+		return 1
+	case c.gater != nil:
+		return c.gater.GateText(va)
+	}
+	return 0
 }
 
 // crossedLine reports whether an instruction boundary at pc is the first in its 64-byte line, the last instruction being

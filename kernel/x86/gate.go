@@ -14,6 +14,9 @@ type Gater interface {
 	RunGate() int64
 	// RunTrap settles c.Exc, the trap of an int3.
 	RunTrap() int64
+	// GateText is asked when code is decoded: a gate at va stands for so many bytes of shadow text, within one page, as long as
+	// nobody writes there; 0: there is none.
+	GateText(va uint64) int
 }
 
 // opGate is a gate: the whole block.
@@ -52,6 +55,7 @@ func (c *CPU) settled(n int64, tl *mem.TLB) int {
 	c.smc = false
 	if n > 0 && !c.stop && !c.irq && !c.pendDB && !c.win.held && !c.archState.shadow && c.sys&FlagTF == 0 && c.tl == tl {
 		c.budget, c.limit = n, c.Insns+uint64(n)
+		tl.Sync(c.phys) // what the gate has stored may have moved frames
 		return stJump
 	}
 	c.limit = c.Insns + uint64(c.budget)

@@ -37,6 +37,7 @@ func (c *CPU) opHook(u *uop) int {
 	c.rip = va
 	b := c.b
 	c.hooks.Hook(c, va)
+	c.tl.Sync(c.phys)
 	switch {
 	case c.rip != va:
 	case c.stop || b.dead || c.sys != sys:
