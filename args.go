@@ -35,6 +35,7 @@ type options struct {
 	update    lang.Update
 	filter    *regexp.Regexp
 	seeds     int
+	count     int
 	jobs      int
 	json      bool
 	spec      string // of list
@@ -122,6 +123,7 @@ func newFlags(o *options) *flag.FlagSet {
 		return err
 	})
 	f.Func("seeds", "test: what each golden asserts must hold with the seeds 0 to `N`-1: status, error, cases, test.golden", countOf(&o.seeds))
+	f.Func("count", "test: run each golden `N` times, which must print the same (default 2)", countOf(&o.count))
 	f.Func("j", "test: `N` goldens at once (default: all processors)", countOf(&o.jobs))
 	f.Func("format", "run, -e: `FORMAT` of what scripts print: text, json (one document) or ndjson (an object a line)", func(s string) error {
 		if !slices.Contains(lang.Formats(), s) {

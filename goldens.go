@@ -22,7 +22,7 @@ func (p *program) test() int {
 	here := p.pin()
 	g := &lang.Goldens{
 		Dirs: p.opts.files, Filter: p.opts.filter, Update: p.opts.update, Out: p.stdout, Exec: p.golden, Command: p.command,
-		Seeds: p.opts.seeds, Jobs: p.opts.jobs, JSON: p.opts.json, JUnit: p.opts.junit,
+		Seeds: p.opts.seeds, Count: p.opts.count, Jobs: p.opts.jobs, JSON: p.opts.json, JUnit: p.opts.junit,
 		Pin: func(own lang.Pin) lang.Pin { return p.opts.settle(here, own) },
 	}
 	return g.Run()

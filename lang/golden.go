@@ -25,6 +25,7 @@ type Goldens struct {
 	Filter *regexp.Regexp
 	Update Update
 	Seeds  int    // what each golden that passes asserts must hold with the seeds 0 to Seeds-1
+	Count  int    // how often each is run; 0: twice, because equal bytes every time are half of what a golden promises
 	Jobs   int    // goldens that run at once; 0: as many as there are processors
 	JSON   bool   // one object per golden instead of text
 	JUnit  string // a file for JUnit's XML, too
@@ -161,7 +162,15 @@ func (g *Goldens) settle(own Pin) Pin {
 	return g.Pin(own)
 }
 
-// runOne runs a golden twice, because equal bytes every time are half of what a golden promises.
+// again is how often a golden is run once more.
+func (g *Goldens) again() int {
+	if g.Count == 0 {
+		return 1
+	}
+	return g.Count - 1
+}
+
+// runOne runs a golden, several times.
 func (g *Goldens) runOne(path string) Result {
 	if filepath.Ext(path) == ".txtar" {
 		return g.runArchive(path)
@@ -183,8 +192,10 @@ func (g *Goldens) runOne(path string) Result {
 	pin := g.settle(own)
 	got, run := g.output(path, pin)
 	res.Cases = run.Cases
-	if again, _ := g.output(path, pin); again != got {
-		return fail("two runs differ (want is the first)\n%s", Explain(got, again))
+	for range g.again() {
+		if again, _ := g.output(path, pin); again != got {
+			return fail("two runs differ (want is the first)\n%s", Explain(got, again))
+		}
 	}
 	if len(run.Faults) > 0 {
 		return fail("%s\n", strings.Join(run.Faults, "\n"))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -245,5 +246,28 @@ func TestReports(t *testing.T) {
 	if err != nil || suites.Tests != 2 || suites.Failures != 1 || len(suites.Suites) != 2 || suites.Suites[0].Failures != 2 ||
 		len(suites.Suites[0].Cases) != 3 || suites.Suites[0].Cases[0].Failure == nil {
 		t.Errorf("%v\n%s", err, data)
+	}
+}
+
+// -count N runs each golden N times: 1 trusts it, more look for what differs now and then.
+func TestCount(t *testing.T) {
+	dir := tree(t, map[string]string{"a.star": "", "a.out": "same\n", "b.txtar": "kscope run a.star\ncmp stdout want\n-- a.star --\n-- want --\n"})
+	for count, want := range map[int]int32{0: 2, 1: 1, 5: 5} {
+		var runs, commands atomic.Int32
+		exec := func(r *GoldenRun) int { runs.Add(1); io.WriteString(r.Out, "same\n"); return ExitOK }
+		command := func(c *Command) int { commands.Add(1); return ExitOK }
+		if status, got := runTree(dir, &Goldens{Count: count, Exec: exec, Command: command}); status != ExitOK || runs.Load() != want || commands.Load() != want {
+			t.Errorf("-count %d: %d and %d runs, status %d\n%s", count, runs.Load(), commands.Load(), status, got)
+		}
+	}
+	n := int32(0)
+	exec := func(r *GoldenRun) int {
+		n++
+		io.WriteString(r.Out, map[bool]string{true: "other\n", false: "same\n"}[n == 4])
+		return ExitOK
+	}
+	dir = tree(t, map[string]string{"a.star": "", "a.out": "same\n"})
+	if status, got := runTree(dir, &Goldens{Count: 4, Exec: exec}); status != ExitAssert || !strings.Contains(got, "two runs differ") {
+		t.Errorf("the fourth run: %d\n%s", status, got)
 	}
 }

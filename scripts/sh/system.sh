@@ -30,7 +30,7 @@ kill -STOP $p; sleep 0.01; cut -d' ' -f3 /proc/$p/stat; kill -CONT $p; sleep 0.0
 trap 'echo caught USR1' USR1; kill -USR1 $$; sleep 0.001
 timeout 0.01 sleep 1; echo "timeout $?"
 (sleep 0.002; echo late) | cat
-seq 1 30000 | while read n; do echo $n; done | tail -1
+seq 1 3000 | while read n; do echo $n; done | tail -1
 yes | head -3
 ps | head -1
 dmesg -c > /dev/null 2>&1; echo "a word to the log" > /dev/kmsg; dmesg | tail -1 | sed 's/^\[[^]]*\]//'
