@@ -207,7 +207,11 @@ SYM_CODE_END(asm_\cfunc)
 	NOKPROBE asm_\cfunc
 	.endm
 
-	/* In the order of arch/x86/include/asm/idtentry.h. */
+	/* In the order of arch/x86/include/asm/idtentry.h. The bounds are those of Linux's: function_graph draws arrows at what is traced between. */
+	.balign 16, 0xcc
+	.globl __irqentry_text_start, __irqentry_text_end
+__irqentry_text_start:
+	.skip 16, 0xcc			/* an address of its own */
 	idtentry exc_divide_error
 	idtentry exc_overflow
 	idtentry exc_bounds
@@ -233,6 +237,7 @@ SYM_CODE_END(asm_\cfunc)
 	idtentry sysvec_kscope_kick
 	idtentry sysvec_error_interrupt
 	idtentry sysvec_spurious_apic_interrupt
+__irqentry_text_end:
 
 /*
  * NMIs may nest: any iret unblocks them, and an exception within one (a page fault of a probe, a breakpoint) ends with an iret. The
