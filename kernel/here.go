@@ -26,6 +26,9 @@ func (v *VCPU) Here() (task uint64, words unsafe.Pointer, preempt uint32) {
 	return h.task, h.words, *h.preempt
 }
 
+// pidIn is the pid at an offset of the words that Here gives.
+func pidIn(words unsafe.Pointer, at uint64) int32 { return *(*int32)(unsafe.Add(words, at)) }
+
 // lookAround finds them anew. Until boot is over the per-CPU area may move.
 func (v *VCPU) lookAround() {
 	m, h := v.m, &v.here

@@ -1,6 +1,9 @@
 package kernel
 
-import "kscope/kernel/x86"
+import (
+	"kscope/kernel/mem"
+	"kscope/kernel/x86"
+)
 
 // cpuState is what a vCPU is doing, in the order in which it gets there.
 type cpuState uint8
@@ -81,13 +84,13 @@ func (v *VCPU) CurrentPid() int {
 
 // CurrentIDs are CurrentAddr and CurrentPid.
 func (v *VCPU) CurrentIDs() (addr uint64, pid int) {
-	addr = v.CurrentAddr()
-	pa := addr - directMap // but for init_task, which is in the image
-	if pa >= v.m.phys.Size()-shadowSize {
-		var ok bool
-		if pa, ok = v.m.linear(addr); !ok {
-			return addr, 0
-		}
+	addr, words, _ := v.Here()
+	if at := v.m.lay.taskPid; words != nil && addr%mem.PageSize+at <= mem.PageSize-4 {
+		return addr, int(pidIn(words, at))
+	}
+	pa, ok := v.m.linear(addr)
+	if !ok {
+		return addr, 0
 	}
 	return addr, int(int32(v.m.phys.U32(pa + v.m.lay.taskPid)))
 }

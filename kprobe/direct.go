@@ -40,29 +40,40 @@ func (p *Program) compile() {
 
 // putDirect is put for a direct program.
 func (f *fetcher) putDirect(p *Program, d []byte) {
-	var x uint64
-	if w := f.regs.w; w != nil {
-		x = w.words()[p.direct.word]
-	} else {
-		x = f.regs.at(8 * uint64(p.direct.word))
-	}
+	x := f.regs.word(p.direct.word)
 	if p.direct.more {
 		var ok bool
 		if x, ok = f.follow(p, x); !ok {
 			return // stale bytes, as on Linux
 		}
 	}
-	d = d[p.offset:]
-	switch p.direct.size {
-	case 8:
-		binary.LittleEndian.PutUint64(d, x)
-	case 4:
-		binary.LittleEndian.PutUint32(d, uint32(x))
-	case 2:
-		binary.LittleEndian.PutUint16(d, uint16(x))
-	default:
-		d[0] = uint8(x)
+	putNum(d[p.offset:p.offset+int(p.direct.size)], x)
+}
+
+// quick is a direct program that stores a register as it is: all that put needs, of all arguments in a row.
+type quick struct {
+	at   uint16 // in the record
+	word uint8
+	size uint8
+}
+
+func (r *Regs) put(list []quick, d []byte) {
+	for _, q := range list {
+		x := r.word(q.word)
+		if b := d[q.at:]; q.size == 8 {
+			binary.LittleEndian.PutUint64(b, x)
+		} else {
+			putNum(b[:q.size], x)
+		}
 	}
+}
+
+// word is at by a word's number, but for ip, cs and ss.
+func (r *Regs) word(i uint8) uint64 {
+	if r.w != nil {
+		return r.w.words()[i]
+	}
+	return r.at(8 * uint64(i))
 }
 
 // follow does the rest of a direct program behind its register: dereferences, a load, a bitfield.

@@ -35,9 +35,11 @@ type Event struct {
 	placed bool   // false: the place may come with a module
 	seq    uint64 // of all dynamic events
 
-	fetches bool // it has strings
+	fetches bool    // it has strings
+	quick   []quick // its arguments, when all of them are registers
 
-	hit        *Hit   // that is being recorded
+	hit        *Hit   // that was recorded last
+	recording  bool   // it is just being recorded
 	addr, from uint64 // of it: the place, and the return address
 	fill       func(d []byte)
 }
@@ -285,12 +287,18 @@ func (e *Event) lay() {
 	if e.Return {
 		at = 24
 	}
-	e.fetches = false
+	e.fetches, e.quick = false, nil
 	for _, a := range e.Args {
 		a.compile()
 		a.offset = at
 		at += a.size()
 		e.fetches = e.fetches || a.store == storeString
+		if a.direct.size != 0 && !a.direct.more {
+			e.quick = append(e.quick, quick{uint16(a.offset), a.direct.word, a.direct.size})
+		}
+	}
+	if len(e.quick) < len(e.Args) {
+		e.quick = nil
 	}
 }
 
@@ -440,7 +448,13 @@ func eventReturn(h *Hit) {
 func (e *Event) write(h *Hit, addr, ret uint64) {
 	g := e.group
 	f := &g.fetch
-	f.k, f.c, f.regs, f.end = e.k, h.C, h.Regs, g.fixed
+	if f.regs != h.Regs || f.c != h.C { // pointers are written when the CPU is another one, not at each hit
+		f.k, f.c, f.regs = e.k, h.C, h.Regs
+	}
+	if e.hit != h {
+		e.hit = h
+	}
+	f.end = g.fixed
 	if e.fetches {
 		f.text, f.locs, f.tail = f.text[:0], f.locs[:0], 0
 		for _, a := range e.Args {
@@ -453,15 +467,15 @@ func (e *Event) write(h *Hit, addr, ret uint64) {
 	if e.fill == nil {
 		e.fill = e.record
 	}
-	e.hit, e.addr, e.from = h, addr, ret
+	e.recording, e.addr, e.from = true, addr, ret
 	g.event.Fire(h.C, (f.end+3)&^3, e.fill)
-	e.hit, f.regs = nil, nil
+	e.recording = false
 }
 
 // head is what the context of a hit makes of a header.
 func (g *group) head(d []byte) {
 	for _, e := range g.list {
-		if e.hit != nil && e.hit.Int3 {
+		if e.recording && e.hit.Int3 {
 			nmiHeader(d)
 			return
 		}
@@ -471,10 +485,10 @@ func (g *group) head(d []byte) {
 // above is what Linux's stacks show between the writer of a record and the probed code: how the hit came to the event.
 func (g *group) above() (names []string, walk func(f func(pc uint64) bool)) {
 	for _, e := range g.list {
-		h := e.hit
-		if h == nil {
+		if !e.recording {
 			continue
 		}
+		h := e.hit
 		walk = func(f func(pc uint64) bool) { _ = h.walk(func(pc uint64) bool { return pc>>63 != 0 && f(pc) }) } // not into user space
 		switch {
 		case e.Return:
@@ -503,13 +517,13 @@ func (e *Event) record(d []byte) {
 	if e.Return {
 		binary.LittleEndian.PutUint64(d[16:], e.from)
 	}
-	if !e.fetches {
+	switch {
+	case e.quick != nil:
+		f.regs.put(e.quick, d)
+		return
+	case !e.fetches:
 		for _, a := range e.Args {
-			if a.direct.size != 0 {
-				f.putDirect(a, d)
-			} else {
-				f.put(a, d, 0, nil)
-			}
+			f.put(a, d, 0, nil)
 		}
 		return
 	}
@@ -536,7 +550,7 @@ func (c *copier) event(e *Event) *Event {
 	n := &Event{}
 	*n = *e
 	c.events[e] = n
-	n.k, n.fill = c.k, nil
+	n.k, n.fill, n.hit, n.recording = c.k, nil, nil, false
 	if e.ret != nil {
 		n.ret = c.ret(e.ret)
 		n.probe = &n.ret.Probe
