@@ -36,7 +36,8 @@ const (
 	whyFind   = iota // the block at guest address at is next
 	whyLink          // jump code of the block behind it is not joined to any
 	whyBudget        // the block of code is next, and the budget is too small for it
-	whySite          // the uop's slow function is asked for, by the site at host address at
+	whyBare          // the uop's slow function is asked for, by the number code of the site
+	whySite          // and by the host address at of the site
 )
 
 // hostState is a CPU's part in host code.
@@ -109,11 +110,12 @@ func newHostMemory(hot, cold int) *hostMemory {
 // pc is the address of an offset of the memory.
 func (m *hostMemory) pc(offset int) uintptr { return uintptr(unsafe.Pointer(&m.x[offset])) }
 
-// translate gives block b host code; false: there is no room.
-func (m *hostMemory) translate(b *block) bool {
+// translate gives block b host code, with no jump on a side whose block comes behind it; falls is the number of the jump that is
+// left out before b. false: there is no room.
+func (m *hostMemory) translate(b *block, behind int, falls int32) bool {
 	hot, cold := m.used[0], m.size[0]+m.used[1]
 	t := &m.t
-	t.hot.at, t.cold.at = hot, cold
+	t.hot.at, t.cold.at, t.behind, t.firstSite = hot, cold, behind, len(m.sites)
 	t.block(b, len(m.codes), m.templates)
 	if hot+len(t.hot.b) > m.size[0] || cold+len(t.cold.b) > len(m.w) {
 		return false
@@ -124,11 +126,11 @@ func (m *hostMemory) translate(b *block) bool {
 	m.used[1] += len(t.cold.b)
 	for _, s := range t.sites {
 		m.sites = append(m.sites, s)
-		if l := &m.lines[s.pc>>lineShift]; *l == 0 {
+		if l := &m.lines[s.pc>>lineShift]; *l == 0 && s.pc != 0 {
 			*l = uint32(len(m.sites))
 		}
 	}
-	m.codes = append(m.codes, hostCode{b: b, out: t.out})
+	m.codes = append(m.codes, hostCode{b: b, out: t.out, falls: falls})
 	b.hosted, b.host = int32(len(m.codes)), m.pc(hot)
 	return true
 }
@@ -169,22 +171,54 @@ func (c *CPU) warm(b *block) bool {
 // ahead is how far translation runs ahead of execution.
 const ahead = 12
 
-// translate gives block b host code, and the blocks that it was left to and that are half as warm, so that code lies in the order
-// in which it runs.
+// translate gives block b host code, and the blocks that it is left to and that are half as warm, so that code lies in the order in
+// which it runs: where one of them comes next, there is no jump.
 func (k *cache) translate(b *block, depth int) bool {
-	b.heat = 0
-	if !k.hosts.translate(b) {
-		return false
-	}
-	for side, nb := range [2]*block{b.t, b.f} {
-		if nb.host == noHost && 2*int(nb.heat) >= k.warm && !nb.dead && depth < ahead {
-			k.translate(nb, depth+1)
+	m, falls := k.hosts, int32(0)
+	first := len(m.codes)
+	for b != nil {
+		nb, side := k.behind(b)
+		b.heat = 0
+		if !m.translate(b, side, falls) {
+			return false
 		}
-		if nb.host != noHost {
-			k.hosts.join(b, side, nb)
+		if nb != nil && (m.t.out[side].stub == 0 || m.t.out[side].at != 0) {
+			nb = nil // it goes elsewhere, or by a jump
+		}
+		b, falls = nb, 2*b.hosted-1+int32(side)
+	}
+	for i, last := first, len(m.codes); i < last; i++ {
+		b := m.codes[i].b
+		for side, nb := range [2]*block{b.t, b.f} {
+			if nb.host == noHost && k.near(nb) && depth < ahead && !k.translate(nb, depth+1) {
+				return false
+			}
+			if nb.host != noHost {
+				m.join(i, side, nb)
+			}
 		}
 	}
 	return true
+}
+
+// near reports whether b is to be translated with a block that is left to it.
+func (k *cache) near(b *block) bool { return b.host == noHost && 2*int(b.heat) >= k.warm && !b.dead && b.cost != 0 }
+
+// behind returns the block to place behind b and the side of b's way there; -1: none.
+func (k *cache) behind(b *block) (*block, int) {
+	f := b.f
+	if f == unlinkedF && b.start>>12 == b.fva>>12 { // behind a call
+		if nb := k.pages[b.pfn].blocks[b.fva]; nb != nil && nb.pfn == b.pfn {
+			f = nb
+		}
+	}
+	switch {
+	case f != b && k.near(f) && (f.heat >= b.t.heat || !k.near(b.t)):
+		return f, toF
+	case b.t != b && k.near(b.t):
+		return b.t, toT
+	}
+	return nil, -1
 }
 
 // renew begins anew with empty memory: the old one is full.

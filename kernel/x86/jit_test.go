@@ -4,6 +4,7 @@ package x86
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kscope/kernel/mem"
 )
 
 // mixEnd runs entry i of the mix to its end in slices and returns the registers, the flags and the count.
@@ -49,6 +52,46 @@ func TestHostMemoryFull(t *testing.T) {
 		}
 		if m.name == "kernel" && small.cache.hosts == first {
 			t.Errorf("%s: 5 KiB were enough", m.name)
+		}
+	}
+}
+
+// TestHostCut: where blocks lose their code at any time, or all links are cut, whoever jumped or fell into them finds what is there
+// now. The text stays the same here, so that the program must not notice.
+func TestHostCut(t *testing.T) {
+	for i, m := range mixes {
+		plain, c := benchCPUs(1, i)[0], benchCPUs(1, i)[0]
+		plain.cache.useHost(0)
+		c.cache.useHost(2)
+		r1, f1, n1 := mixEnd(t, plain, i, 1<<40)
+		rnd := rand.New(rand.NewPCG(uint64(i), 7))
+		before := c.Insns
+		c.startMix(i)
+		fallen, cuts := 0, 0
+		for e := ExitBudget; e != ExitHalt; cuts++ {
+			if e = c.Run(1 + rnd.Int64N(60)); e != ExitBudget && e != ExitPause && e != ExitHalt {
+				t.Fatalf("%s: %v %+v at %#x", m.name, e, c.Exc, c.RIP())
+			}
+			if k := c.cache; k.hosts != nil && rnd.IntN(4) == 0 {
+				n := rnd.IntN(len(k.hosts.codes))
+				for range len(k.hosts.codes) {
+					if n = (n + 1) % len(k.hosts.codes); k.hosts.codes[n].falls != 0 {
+						fallen++
+						break
+					}
+				}
+				h := k.hosts.codes[n]
+				c.InvalidateCode(h.b.pfn*mem.PageSize+h.b.start%mem.PageSize, 1)
+			} else if k.hosts != nil && rnd.IntN(100) == 0 {
+				c.flushJumps()
+				k.unlink()
+			}
+		}
+		if r2, f2, n2 := c.r, c.Flags(), c.Insns-before; r1 != r2 || f1 != f2 || n1 != n2 {
+			t.Errorf("%s: %x %x after %d instructions, interpreted %x %x after %d", m.name, r2, f2, n2, r1, f1, n1)
+		}
+		if m.name == "kernel" && fallen < 50 {
+			t.Errorf("%s: of %d stops, %d killed a block that another falls into", m.name, cuts, fallen)
 		}
 	}
 }

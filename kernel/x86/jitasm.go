@@ -220,4 +220,10 @@ func (t *hostText) shortJmp() int {
 	return len(t.b)
 }
 
-func (t *hostText) land(at int) { t.b[at-1] = byte(len(t.b) - at) }
+func (t *hostText) land(at int) {
+	d := len(t.b) - at
+	if d > 127 {
+		panic("BUG: a short jump is too long")
+	}
+	t.b[at-1] = byte(d)
+}

@@ -16,8 +16,14 @@ const (
 
 // jumpOut writes the distance of a jump to a side.
 func (t *translator) jumpOut(side int) {
-	t.out[side] = jump{at: int32(t.hot.here()), stub: int32(t.cold.here())}
+	at := t.hot.here()
 	t.hot.rel(t.cold.here())
+	t.stub(side, at)
+}
+
+// stub writes the way to Go code of a side.
+func (t *translator) stub(side, at int) {
+	t.out[side] = jump{at: int32(at), stub: int32(t.cold.here())}
 	t.cold.put(0xb8) // mov eax, imm32
 	t.cold.u32(uint32(2*t.number + side))
 	t.cold.put(0xe9)
@@ -26,6 +32,10 @@ func (t *translator) jumpOut(side int) {
 
 func (t *translator) leaveBy(side int) {
 	t.ended = true
+	if side == t.behind {
+		t.stub(side, 0)
+		return
+	}
 	t.hot.put(0xe9)
 	t.jumpOut(side)
 }
@@ -40,9 +50,13 @@ func (t *translator) jmp(*uop, *template)  { t.leaveBy(toT) }
 
 // branch goes to t on the host's condition, else to f.
 func (t *translator) branch(cc uint8) {
+	side := toT
+	if t.behind == toT {
+		cc, side = cc^1, toF
+	}
 	t.hot.put(0x0f, 0x80|cc)
-	t.jumpOut(toT)
-	t.leaveBy(toF)
+	t.jumpOut(side)
+	t.leaveBy(toT + toF - side)
 }
 
 // pairs reports whether a call with this return address is a host call.

@@ -43,14 +43,15 @@ func (c *CPU) runHost(b *block) int {
 	for {
 		c.callHost(m, host)
 		var from *block // that leads to b on one side
-		side := 0
+		code, side := 0, 0
 		switch h := &c.host; h.why {
 		case whyFind:
 			if b = c.next(uint64(h.at)); b == nil {
 				return xFault
 			}
 		case whyLink:
-			from, side = m.codes[h.code>>1].b, int(h.code&1)
+			code, side = int(h.code>>1), int(h.code&1)
+			from = m.codes[code].b
 			if b = c.follow(from, side); b == nil {
 				return xFault
 			}
@@ -58,7 +59,12 @@ func (c *CPU) runHost(b *block) int {
 			b = m.codes[h.code].b
 			c.budget += b.cost
 		default:
-			s := m.siteAt(h.at)
+			var s *site
+			if h.why == whyBare {
+				s = &m.sites[h.code]
+			} else {
+				s = m.siteAt(h.at)
+			}
 			b = m.codes[s.code].b
 			u := uopAt(b.u0, int(s.k))
 			c.b, c.idx = b, u.idx
@@ -94,7 +100,7 @@ func (c *CPU) runHost(b *block) int {
 		if host = b.host; m != c.cache.hosts {
 			m = c.cache.hosts
 		} else if from != nil && !from.dead && (side == 0 && from.t == b || side == 1 && from.f == b) {
-			m.join(from, side, b)
+			m.join(code, side, b)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import "kscope/kernel/mem"
 // shared are the offsets of the pieces.
 type shared struct {
 	exit             int       // to Go code, with the reason in ecx
-	bare             int       // the uop is executed by its slow function
+	bare             int       // the uop is executed by its slow function, by the site eax
 	link             int       // jump eax leads nowhere yet
 	budget           int       // it is too small for code eax
 	probe            [2][4]int // reads and writes by size
@@ -44,7 +44,7 @@ func (t *translator) makeShared() (s shared) {
 	t.hot.put(0xff, 0x25, 0, 0, 0, 0) // jmp [rip]
 	t.hot.u64(uint64(hostExitPC))
 	t.shared.exit = s.exit
-	for i, p := range []*int{whyLink: &s.link, whyBudget: &s.budget, whySite: &s.bare} {
+	for i, p := range []*int{whyLink: &s.link, whyBudget: &s.budget, whyBare: &s.bare} {
 		if p != nil {
 			*p = here()
 			t.giveUp(i)
@@ -160,13 +160,20 @@ func (t *translator) canonical() {
 	t.hot.land(same)
 }
 
-// giveUp leaves to Go code; whySite: from a piece that a block called, with the caller's address in rdx.
+// giveUp leaves to Go code; whySite: from a piece that a block called, with the caller's address in rdx. That is by a ret, so that
+// the host's guesses of returns stay in step.
 func (t *translator) giveUp(why int) {
-	if why == whySite {
-		t.hot.put(0x5a) // pop rdx
+	if why != whySite {
+		t.hot.imm(hCX, uint64(why))
+		t.jumpTo(t.shared.exit)
+		return
 	}
-	t.hot.imm(hCX, uint64(why))
-	t.jumpTo(t.shared.exit)
+	t.hot.put(0x48, 0x8b, 0x14, 0x24) // mov rdx, [rsp]
+	t.hot.put(0x48, 0x8d, 0x0d)       // lea rcx, [rip+…]
+	t.hot.rel(t.shared.exit)
+	t.hot.put(0x48, 0x89, 0x0c, 0x24) // mov [rsp], rcx
+	t.hot.imm(hCX, whySite)
+	t.hot.put(0xc3)
 }
 
 // probePiece translates rax through the table of reads (0) or writes (1).
@@ -242,7 +249,9 @@ func (t *translator) carryPiece() {
 func (t *translator) lockedPiece() {
 	t.hot.rm(0, 0x80, 7, hBX, atCPL)
 	t.hot.put(3)
-	user := t.hot.short(ccE)
+	kernel := t.hot.short(ccNE)
+	t.hot.put(0xc3)
+	t.hot.land(kernel)
 	t.hot.rm(3, opMov, hCX, hBX, atOrder)
 	t.hot.rr(3, opTest, hCX, hCX)
 	known := t.hot.short(ccNE)
@@ -276,7 +285,5 @@ func (t *translator) lockedPiece() {
 	t.hot.store(3, hAX, hCX, 0)
 	t.hot.store(3, hSI, hCX, 8)
 	t.hot.store(3, hDI, hCX, 16)
-	t.hot.put(0x5f, 0x5e)
-	t.hot.land(user)
-	t.hot.put(0xc3)
+	t.hot.put(0x5f, 0x5e, 0xc3)
 }

@@ -7,9 +7,11 @@ type translator struct {
 	hot, cold hostText
 	shared    shared
 	sites     []site
+	firstSite int // the number of the first of them
 	out       [2]jump
 	b         *block
 	number    int  // of the code
+	behind    int  // the side whose block comes behind it; -1: none does
 	k         int  // number of the uop at hand
 	bare      bool // it has no template
 	last      bool // it is the block's last
@@ -20,9 +22,9 @@ type translator struct {
 	fop       int   // what CPU.fop is here; -1: not known
 }
 
-// site is behind a call of a shared piece that may leave to Go code in its stead, for uop k. Places are offsets in memory.
+// site is where host code leaves for the slow function of uop k. Places are offsets in memory.
 type site struct {
-	pc   uint32
+	pc   uint32 // behind the call of a shared piece that may leave in its stead; 0: it leaves by its number
 	next uint32 // where host code goes on behind the uop; 0: nowhere
 	code int32
 	k    uint8
@@ -31,10 +33,17 @@ type site struct {
 // missIf jumps to the uop's slow function on a host condition. Nothing of the uop has been done yet.
 func (t *translator) missIf(cc uint8) {
 	t.hot.put(0x0f, 0x80|cc)
+	t.miss()
+}
+
+// miss writes the distance to a way out to the uop's slow function.
+func (t *translator) miss() {
 	t.hot.rel(t.cold.here())
-	t.cold.put(0xe8)
+	t.cold.put(0xb8)
+	t.cold.u32(uint32(t.firstSite + len(t.sites)))
+	t.cold.put(0xe9)
 	t.cold.rel(t.shared.bare)
-	t.site(t.cold.here())
+	t.site(0)
 }
 
 // slow executes the uop by its slow function, always. Nothing has been written for it but a condition.
@@ -83,7 +92,8 @@ func (t *translator) block(b *block, number int, all *[numOps]template) {
 		}
 		if t.bare {
 			t.fop = -1
-			t.callSite(t.shared.bare)
+			t.hot.put(0xe9)
+			t.miss()
 		}
 		for i := range t.sites[first:] {
 			t.sites[first+i].next = uint32(t.hot.here())
