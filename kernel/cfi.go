@@ -90,7 +90,7 @@ func (t *frameTable) parse(data []byte) {
 		b := cfiBuf{data: data, off: off}
 		n, id, wide := b.head()
 		start, end := b.off, b.bodyStart+n
-		if b.bad || n == 0 || end > len(data) || end <= off {
+		if b.bad || n == 0 || end > len(data) || end < start { // shorter than its own head: no entry
 			break
 		}
 		body := cfiBuf{data: data[:end], off: start}

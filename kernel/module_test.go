@@ -91,7 +91,7 @@ kscope_test_user: `
 // What goes wrong in a module is Linux's report with the module's name, and the machine lives on.
 func TestModuleOops(t *testing.T) {
 	for kind, want := range map[int][]string{
-		1: {"BUG: kernel NULL pointer dereference, address: 0000000000000008\n", "\nRIP: 0010:kscope_test_oops+0x", "/0x100 [kscope_test]\n",
+		1: {"BUG: kernel NULL pointer dereference, address: 0000000000000008\n", "\nRIP: 0010:kscope_test_oops+0x", " [kscope_test]\nCode: ",
 			"\n kscope_test_thread+0x", " [kscope_test]\n kthread+0x", "\nModules linked in: kscope_test(O)\n", "Tainted: G           O"},
 		2: {"kernel BUG at modules/kscope_test.c:", "invalid opcode: 0000 [#1]", "RIP: 0010:kscope_test_oops"},
 		3: {"WARNING: CPU: ", " at modules/kscope_test.c:", "Modules linked in: kscope_test(O)\n"},

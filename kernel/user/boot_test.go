@@ -26,7 +26,7 @@ func (noTracer) Fork(m *kernel.Machine) kernel.Part {
 		case name == "ftrace_process_locs":
 			m.RegisterGate(name, func(*kernel.VCPU) uint64 { return nopSites(m) })
 			continue
-		case name != "function_trace_call" && name != "arch_ftrace_ops_list_func" && !strings.HasPrefix(name, "tracefs_"):
+		case name != "function_trace_call" && name != "arch_ftrace_ops_list_func" && name != "__ftrace_trace_stack" && !strings.HasPrefix(name, "tracefs_"):
 			continue
 		}
 		m.RegisterGate(name, func(*kernel.VCPU) uint64 { return ret })

@@ -19,7 +19,7 @@ func TestModuleCommands(t *testing.T) {
 		{"lsmod", "Module                  Size  Used by\nkscope_test_user       16384  0\nkscope_test            16384  1 kscope_test_user\n", "", 0},
 		{"cat /proc/modules", "kscope_test_user 16384 0 - Live 0xffffffffc0005000 (O)\nkscope_test 16384 1 kscope_test_user, Live 0xffffffffc0000000 (O)\n", "", 0},
 		{"grep -c [[]kscope_test /proc/kallsyms", "36\n", "", 0},
-		{"grep kscope_test_add /proc/kallsyms", "ffffffffc0001029 r __kstrtab_kscope_test_add\t[kscope_test]\nffffffffc000103c r __ksymtab_kscope_test_add\t[kscope_test]\nffffffffc0000140 T kscope_test_add\t[kscope_test]\n", "", 0},
+		{"grep kscope_test_add /proc/kallsyms", "ffffffffc0001029 r __kstrtab_kscope_test_add\t[kscope_test]\nffffffffc000103c r __ksymtab_kscope_test_add\t[kscope_test]\nffffffffc0000120 T kscope_test_add\t[kscope_test]\n", "", 0},
 		{"rmmod kscope_test", "", "rmmod: ERROR: Module kscope_test is in use by: kscope_test_user\n", 1},
 		{"rmmod kscope_test_user kscope_test", "", "", 0},
 		{"cat /proc/modules", "", "", 0},

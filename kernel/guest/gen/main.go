@@ -29,8 +29,8 @@ import (
 // commonFlags are Linux's for an x86-64 kernel, less what needs hardware that the machine lacks.
 var commonFlags = strings.Fields(`-std=gnu11 -O2 -g -gdwarf-4 -Wall -Werror=implicit-function-declaration -ffreestanding
 	-fno-builtin -nostdlib -nostdinc -mcmodel=kernel -mno-red-zone -mno-sse -mno-mmx -mno-sse2 -mno-3dnow -mno-avx
-	-mno-80387 -msoft-float -fno-pic -fno-pie -fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables
-	-fno-strict-aliasing -fno-common -fno-delete-null-pointer-checks -fno-tree-loop-distribute-patterns -falign-functions=16
+	-mno-80387 -msoft-float -mpreferred-stack-boundary=3 -mskip-rax-setup -fno-pic -fno-pie -fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables
+	-fno-strict-aliasing -fno-common -fno-delete-null-pointer-checks -fno-tree-loop-distribute-patterns -falign-functions=16 -falign-jumps=1 -falign-loops=1
 	-fno-strict-overflow -fno-var-tracking -gno-column-info -femit-struct-debug-baseonly -fno-ipa-icf -Iinclude`)
 
 // tracedFlags instrument a C file for ftrace; cloneFlags keep arguments as the source has them.

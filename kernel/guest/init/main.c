@@ -78,7 +78,7 @@ static noinline void rest_init(void)
 	cpu_startup_entry();
 }
 
-void start_kernel(void)
+void __init start_kernel(void)
 {
 	char *command_line;
 

@@ -307,10 +307,31 @@ static void free_pud_range(struct mmu_gather *tlb, unsigned long *pud, unsigned 
 	}
 }
 
+/* The usual range, within one table of ptes: what is above that is a chain, of which each link can go when the one below has. */
+static __always_inline void free_chain(struct mmu_gather *tlb, unsigned long addr, unsigned long floor, unsigned long ceiling)
+{
+	unsigned long *chain[3], **e = chain + 2, span = 1UL << 21;
+
+	*e = pgd_offset(tlb->mm, addr);
+	if (!(**e & _PAGE_PRESENT))
+		return;
+	e[-1] = next_table(**e) + (addr >> 30 & 511);
+	if (*e[-1] & _PAGE_PRESENT) {
+		e--;
+		e[-1] = next_table(**e) + (addr >> 21 & 511);
+		if (*e[-1] & _PAGE_PRESENT)
+			e--;
+	}
+	for (span <<= 9 * (e - chain); e < chain + 3 && span_is_free(addr, span, floor, ceiling); e++, span <<= 9)
+		free_table(tlb, *e, addr, e < chain + 2);
+}
+
 static noinline void free_pgd_range(struct mmu_gather *tlb, unsigned long addr, unsigned long end, unsigned long floor, unsigned long ceiling)
 {
 	unsigned long next, *e;
 
+	if (likely(addr >> 21 == (end - 1) >> 21))
+		return free_chain(tlb, addr, floor, ceiling);
 	each_entry(e, (unsigned long *)tlb->mm->pgd, addr, next, end, 39) {
 		free_pud_range(tlb, next_table(*e), addr, next, floor, ceiling);
 		if (span_is_free(addr, 1UL << 39, floor, ceiling))

@@ -32,7 +32,7 @@ func (noTracer) Fork(m *kernel.Machine) kernel.Part {
 			ret = kernel.ENOENT.Ret()
 		case name == "tracefs_iterate", name == "tracefs_readable", name == "ftrace_process_locs":
 			ret = 0
-		case name != "function_trace_call" && name != "arch_ftrace_ops_list_func" && !strings.HasPrefix(name, "tracefs_"):
+		case name != "function_trace_call" && name != "arch_ftrace_ops_list_func" && name != "__ftrace_trace_stack" && !strings.HasPrefix(name, "tracefs_"):
 			continue
 		}
 		m.RegisterGate(name, func(*kernel.VCPU) uint64 { return ret })
