@@ -282,48 +282,38 @@ func (ev *TraceEvent) rearm(t *Tracer, n int) error {
 	return nil
 }
 
-// FireIn is Fire in one tracer, and for listeners. An event probe comes here, whether t still wants the event or not.
-func (ev *TraceEvent) FireIn(t *Tracer, c *kernel.VCPU, n int, fill func(d []byte)) {
-	u, l := t.use(ev), &t.eventPids
-	out := (l.only != nil || l.not != nil) && l.ignores(int32(c.CurrentPid()))
-	if u.trig != nil {
-		if o := u.openTriggered(c, n, out); o != nil {
-			fill(o.d)
-			u.closeTriggered(c, o)
-		}
-	} else if !out {
-		if o, ok := u.open(c, n); ok {
-			fill(o.d)
-			u.close(c, o)
-		}
+// Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.
+func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
+	for _, u := range ev.users {
+		u.fire(c, n, fill)
 	}
 	if len(ev.listeners) > 0 {
 		ev.hear(c, n, fill)
 	}
 }
 
-// Fire records one event of n bytes in every tracer that has it on: fill gets the record with its header in place.
-func (ev *TraceEvent) Fire(c *kernel.VCPU, n int, fill func(d []byte)) {
-	for _, u := range ev.users {
-		l := &u.t.eventPids
-		out := (l.only != nil || l.not != nil) && l.ignores(int32(c.CurrentPid()))
-		if u.trig != nil {
-			if o := u.openTriggered(c, n, out); o != nil {
-				fill(o.d)
-				u.closeTriggered(c, o)
-			}
-			continue
-		}
-		if out {
-			continue
-		}
-		if o, ok := u.open(c, n); ok {
-			fill(o.d)
-			u.close(c, o)
-		}
-	}
+// FireIn is Fire in one tracer, and for listeners. An event probe comes here, whether t still wants the event or not.
+func (ev *TraceEvent) FireIn(t *Tracer, c *kernel.VCPU, n int, fill func(d []byte)) {
+	t.use(ev).fire(c, n, fill)
 	if len(ev.listeners) > 0 {
 		ev.hear(c, n, fill)
+	}
+}
+
+func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
+	l := &u.t.eventPids
+	out := l.active() && l.ignores(int32(c.CurrentPid()))
+	switch {
+	case u.trig != nil:
+		if o := u.openTriggered(c, n, out); o != nil {
+			fill(o.d)
+			u.closeTriggered(c, o)
+		}
+	case !out && !u.asleep:
+		if d, w := u.open(c, n); d != nil {
+			fill(d)
+			u.close(c, d, w)
+		}
 	}
 }
 
@@ -333,32 +323,36 @@ type openEvent struct {
 	running
 }
 
-// open makes room for a record and puts its header in place; false: this tracer does not want it, or its ring is full.
-func (u *eventUse) open(c *kernel.VCPU, n int) (o openEvent, ok bool) {
-	t := u.t
-	if u.asleep {
-		return o, false
+// open makes room for a record and puts its header in place; nil: its ring is full, or off.
+func (u *eventUse) open(c *kernel.VCPU, n int) (d []byte, w running) {
+	t, id := u.t, u.ev.ID
+	d, ok := t.reserve(c, id, n)
+	if !ok {
+		return nil, w
 	}
-	if o.d, ok = t.reserve(c, u.ev.ID, n); ok {
-		o.running = t.running(c)
-		o.pc += u.ev.depth
-		t.header(c, u.ev.ID, o.running).Put(o.d)
-	}
-	return o, ok
+	w = t.running(c)
+	w.pc += u.ev.depth
+	t.header(c, id, w).Put(d)
+	return d, w
 }
 
 // close commits the record, or takes it back when the filter does not want it.
-func (u *eventUse) close(c *kernel.VCPU, o openEvent) {
+func (u *eventUse) close(c *kernel.VCPU, d []byte, w running) {
 	t := u.t
 	c.Charge(costEvent)
-	if u.filter != nil && !u.passes(c, o.d, o.task) {
+	if u.filter != nil && !u.passes(c, d, w.task) {
 		t.cpu[c.ID].ring.Discard()
 		return
 	}
-	t.commit(c, o.running)
+	t.commit(c, w)
 	if t.options&(1<<optStacktrace|1<<optUserStack) != 0 {
-		t.afterEvent(c, u.ev.depth, func() { t.traceStackBelow(c, u.ev.depth, u.ev.recorder(t.root())...) })
+		u.stacks(c)
 	}
+}
+
+// stacks writes those that options want behind an event.
+func (u *eventUse) stacks(c *kernel.VCPU) {
+	u.t.afterEvent(c, u.ev.depth, func() { u.t.traceStackBelow(c, u.ev.depth, u.ev.recorder(u.t.root())...) })
 }
 
 // userEnd is where user space ends (TASK_SIZE_MAX).
@@ -392,6 +386,9 @@ func (t *Tracer) newFilterView() *filterView {
 
 // passes asks the filter about the record d of the current task.
 func (u *eventUse) passes(c *kernel.VCPU, d []byte, task uint64) bool {
+	if pass, ok := u.filter.Numbers(d, c.ID); ok {
+		return pass
+	}
 	return u.matches(u.filter, c, d, task)
 }
 

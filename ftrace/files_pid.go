@@ -24,6 +24,9 @@ func cloneSet(m map[int32]struct{}) map[int32]struct{} {
 	return cloneMap(m)
 }
 
+// active says whether there is a list.
+func (l *pidLists) active() bool { return l.only != nil || l.not != nil }
+
 // ignores says whether a task's function events are left out.
 func (l *pidLists) ignores(pid int32) bool {
 	if _, ok := l.only[pid]; l.only != nil && !ok {

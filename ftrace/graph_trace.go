@@ -21,7 +21,7 @@ func (u *graphUser) wants(c *kernel.VCPU, s *retStack, r *graphRet, depth int, r
 	case g.notrace.Len() > 0 && g.notrace.Has(r.fn):
 		m.notrace = true // until it returns
 		return true
-	case (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(s.pid):
+	case t.pids.active() && t.pids.ignores(s.pid):
 		return false
 	}
 	if !m.inside && !g.selected(m, r.fn, depth, w.pc) || g.maxDepth != 0 && uint32(depth) >= g.maxDepth {

@@ -37,6 +37,8 @@ type pointRow struct {
 	size func(p *points, c *kernel.VCPU) int // nil: fixed
 	n    int
 	fill func(p *points, c *kernel.VCPU, d []byte)
+
+	progs []fieldProg // that fill runs, nil: it does something else
 }
 
 // points are the tracepoints of a machine.
@@ -262,8 +264,7 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 		n = e.row.size(p, c)
 	}
 	for _, u := range e.users { // as Fire, without a closure to allocate
-		l := &u.t.eventPids
-		out := (l.only != nil || l.not != nil) && p.ignores(l, e.tp.name, c)
+		out := u.t.eventPids.active() && p.ignores(&u.t.eventPids, e.tp.name, c)
 		if u.trig != nil {
 			if o := u.openTriggered(c, n, out); o != nil {
 				e.row.fill(p, c, o.d)
@@ -271,12 +272,16 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 			}
 			continue
 		}
-		if out {
+		if out || u.asleep {
 			continue
 		}
-		if o, ok := u.open(c, n); ok {
-			e.row.fill(p, c, o.d)
-			u.close(c, o)
+		if d, w := u.open(c, n); d != nil {
+			if e.row.progs != nil {
+				p.fillFields(c, d, e.row.progs)
+			} else {
+				e.row.fill(p, c, d)
+			}
+			u.close(c, d, w)
 		}
 	}
 	if len(e.listeners) > 0 {

@@ -53,8 +53,41 @@ const (
 // fieldProg is a field's way from the arguments to the record.
 type fieldProg struct {
 	kind      uint8
+	form      fieldForm
+	arg       uint8
 	off, size int
+	load      uint64 // offset of formLoad's word
 	code      []uint64
+}
+
+// fieldForm is what most programs are, done without running them.
+type fieldForm uint8
+
+const (
+	formCode fieldForm = iota
+	formArg            // 8 or 4 bytes of an argument
+	formArg4
+	formLoad // as many at a fixed distance from where one points
+	formLoad4
+	formCaller // the caller of the function that has the tracepoint
+)
+
+// compile finds the form of a value's program.
+func (g *fieldProg) compile() {
+	if g.kind == fieldArray || g.kind >= fieldString || g.size != 8 && g.size != 4 || len(g.code) == 0 {
+		return
+	}
+	narrow := fieldForm(b2i(g.size == 4))
+	op := func(i int) uint64 { return g.code[i] & 0xff }
+	imm := func(i int) uint64 { return g.code[i] >> 32 }
+	switch {
+	case len(g.code) == 1 && op(0) == opArg:
+		g.form, g.arg = formArg+narrow, uint8(imm(0))
+	case len(g.code) == 2 && op(0) == opArg && op(1) == opLoad && g.code[1]>>8&0xff == uint64(g.size):
+		g.form, g.arg, g.load = formLoad+narrow, uint8(imm(0)), imm(1)
+	case len(g.code) == 2 && op(0) == opImm && imm(0) == 1 && op(1) == opCaller && g.size == 8:
+		g.form = formCaller
+	}
 }
 
 // imageRows reads the rows between two addresses, each with the address of its tracepoint's key.
@@ -94,15 +127,16 @@ func (p *points) imageRow(at uint64) (r pointRow, key uint64, err error) {
 		return r, 0, fmt.Errorf("%s:%s: %w", f.System, f.Name, err)
 	}
 	name, err := p.t.m.Str(hot{p.t.m}.u64(u64(24)), 64)
-	r = pointRow{point: name, TraceEvent: TraceEvent{Format: f, class: class}, n: u32(52)}
+	r = pointRow{point: name, TraceEvent: TraceEvent{Format: f, class: class}, n: u32(52), progs: progs}
 	r.fill = func(p *points, c *kernel.VCPU, d []byte) { p.fillFields(c, d, progs) }
 	if data := u32(48); rawRow(progs) {
-		r.size, r.fill, r.made = sizeRaw(data), fillRaw, true
+		r.size, r.fill, r.made, r.progs = sizeRaw(data), fillRaw, true, nil
 		return r, u64(24), err
 	}
 	data := u32(48)
 	for _, x := range progs {
 		if x.kind >= fieldString {
+			r.progs = nil
 			r.size = func(p *points, c *kernel.VCPU) int { return p.sizeFields(c, progs, data) }
 			r.fill = func(p *points, c *kernel.VCPU, d []byte) { p.fillStrings(c, d, progs, data) }
 		}
@@ -147,6 +181,7 @@ func (p *points) imageFields(f *event.Format, at uint64, n int) (progs []fieldPr
 		for i := range min(int(b[22]), maxProg) {
 			g.code = append(g.code, binary.LittleEndian.Uint64(b[24+8*i:]))
 		}
+		g.compile()
 		f.Fields, progs = append(f.Fields, x), append(progs, g)
 	}
 	return progs, nil
@@ -300,12 +335,20 @@ func sigInfo(h hot, info, off uint64) uint64 {
 // fillFields runs the programs of an event without strings.
 func (p *points) fillFields(c *kernel.VCPU, d []byte, progs []fieldProg) {
 	for i := range progs {
-		f := &progs[i]
-		if len(f.code) == 1 && f.code[0]&0xff == opArg && f.size == 8 && f.kind != fieldArray { // an argument as it is
-			put64(d, f.off, c.Arg(int(f.code[0]>>32)))
-			continue
+		switch f := &progs[i]; f.form {
+		case formArg:
+			put64(d, f.off, c.Arg(int(f.arg)))
+		case formArg4:
+			put32(d, f.off, uint32(c.Arg(int(f.arg))))
+		case formLoad:
+			put64(d, f.off, hot{p.t.m}.load(c.Arg(int(f.arg)), f.load, 8))
+		case formLoad4:
+			put32(d, f.off, uint32(hot{p.t.m}.load(c.Arg(int(f.arg)), f.load, 4)))
+		case formCaller:
+			put64(d, f.off, p.callSite(c, 1))
+		default:
+			p.fillField(c, d, f)
 		}
-		p.fillField(c, d, f)
 	}
 }
 

@@ -142,7 +142,7 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		t.tellLost(c, "recursion", ip, event.IDFunction)
 		return
 	}
-	if (t.pids.only != nil || t.pids.not != nil) && t.pids.ignores(w.pid) {
+	if t.pids.active() && t.pids.ignores(w.pid) {
 		return
 	}
 	p.busy |= bit

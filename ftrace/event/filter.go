@@ -10,8 +10,9 @@ import (
 // Filter is an event's filter: a tree of comparisons, compiled to closures. See predicate_parse and parse_pred in
 // kernel/trace/trace_events_filter.c, whose errors, down to their odd errnos, are these.
 type Filter struct {
-	Text string
-	eval func(r *Record) bool
+	Text    string
+	eval    func(r *Record) bool
+	numbers []numTest // nil: not all that it asks for is numbers
 }
 
 // Record is what a filter looks at.
@@ -89,6 +90,7 @@ const (
 type token struct {
 	kind byte // 'p': eval
 	eval func(r *Record) bool
+	num  *numTest // that eval is
 }
 
 type filterParser struct {
@@ -97,6 +99,7 @@ type filterParser struct {
 	FilterEnv
 	toks []token
 	at   int
+	num  *numTest // the comparison just read, of a number
 }
 
 // FilterEnv is what a filter needs of the kernel. The last two are of later kernels than 6.1; without them their syntax is an
@@ -120,7 +123,7 @@ func ParseFilter(f *Format, text string, env FilterEnv) (*Filter, *FilterError) 
 	if err := p.scan(preds); err != nil {
 		return nil, err
 	}
-	return &Filter{Text: text, eval: p.or()}, nil
+	return &Filter{text, p.or(), p.numbers()}, nil
 }
 
 // countPreds is calc_stack: it counts the comparisons and finds unmatched quotes and parentheses.
@@ -189,11 +192,12 @@ func (p *filterParser) scan(preds int) *FilterError {
 		if n >= preds {
 			return &FilterError{i, errTooManyPreds, einval}
 		}
+		p.num = nil
 		eval, length, err := p.pred(s[i:], i)
 		if err != nil {
 			return err
 		}
-		p.toks = append(p.toks, token{'p', eval})
+		p.toks = append(p.toks, token{'p', eval, p.num})
 		n++
 		i += length
 		if i, pending, err = p.behind(i); err != nil {
@@ -351,7 +355,7 @@ func (p *filterParser) pred(s string, base int) (eval func(r *Record) bool, n in
 		if !ok {
 			return fail(start, errBadInt)
 		}
-		return numPred(field, op, x), i, nil
+		return p.numPred(field, op, x), i, nil
 	}
 	return fail(i, errBadValue)
 }
@@ -438,35 +442,10 @@ func untilNUL(b []byte) []byte {
 	return b
 }
 
-func numPred(f filterField, op string, want uint64) func(r *Record) bool {
-	if f.cpu {
-		return compare(func(r *Record) uint64 { return uint64(r.CPU) }, true, op, want)
-	}
-	want = cType{size: min(f.Size, 8), signed: f.signed}.fit(want) // the operand is cast to the field's type
-	num := f.reader()
-	return compare(func(r *Record) uint64 { return num(r.Data) }, f.signed, op, want)
-}
-
-func compare(get func(r *Record) uint64, signed bool, op string, want uint64) func(r *Record) bool {
-	less := func(a, b uint64) bool { return a < b }
-	if signed {
-		less = func(a, b uint64) bool { return int64(a) < int64(b) }
-	}
-	switch op {
-	case "==":
-		return func(r *Record) bool { return get(r) == want }
-	case "!=":
-		return func(r *Record) bool { return get(r) != want }
-	case "<":
-		return func(r *Record) bool { return less(get(r), want) }
-	case "<=":
-		return func(r *Record) bool { return !less(want, get(r)) }
-	case ">":
-		return func(r *Record) bool { return less(want, get(r)) }
-	case ">=":
-		return func(r *Record) bool { return !less(get(r), want) }
-	}
-	return func(r *Record) bool { return get(r)&want != 0 }
+func (p *filterParser) numPred(f filterField, op string, want uint64) func(r *Record) bool {
+	t := newNumTest(f, op, want)
+	p.num = &t
+	return func(r *Record) bool { return t.pass(r.Data, r.CPU) }
 }
 
 // parseNumber is kstrtoll or kstrtoull with base 0.

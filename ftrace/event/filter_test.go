@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -88,6 +89,43 @@ func TestFilterMatch(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		} else if f.Match(r) != want {
 			t.Errorf("%q: %v", text, !want)
+		} else if pass, ok := f.Numbers(d, 2); ok && pass != want {
+			t.Errorf("%q: %v of numbers alone", text, pass)
+		}
+	}
+}
+
+// TestFilterNumbers: every comparison of numbers of every size is Go's.
+func TestFilterNumbers(t *testing.T) {
+	values := []uint64{0, 1, 2, 5, 1<<7 - 1, 1 << 7, 1<<31 - 1, 1 << 31, 1<<63 - 1, 1 << 63, ^uint64(0), ^uint64(0) - 1}
+	for _, size := range []int{1, 2, 4, 8} {
+		for _, signed := range []bool{false, true} {
+			f := Format{Name: "x", Fields: []Field{{"x", "x", 8, size, signed}}}
+			typ := cType{size: size, signed: signed}
+			for _, a := range values {
+				for _, b := range values {
+					x, y := typ.fit(a), typ.fit(b)
+					if signed && y == 1<<63 { // the parser has no such number
+						continue
+					}
+					less := x < y
+					text := strconv.FormatUint(y, 10)
+					if signed {
+						less, text = int64(x) < int64(y), strconv.FormatInt(int64(y), 10)
+					}
+					d := make([]byte, 8+size)
+					f.Fields[0].Encode(d, x)
+					for op, want := range map[string]bool{"==": x == y, "!=": x != y, "<": less, "<=": less || x == y, ">": !less && x != y, ">=": !less, "&": x&y != 0} {
+						filter, err := ParseFilter(&f, "x "+op+" "+text, env)
+						if err != nil {
+							t.Fatalf("x %s %s: %v", op, text, err)
+						}
+						if pass, ok := filter.Numbers(d, 0); !ok || pass != want || filter.Match(&Record{Data: d}) != want {
+							t.Errorf("size %d, signed %v: %d %s %s: %v, %v", size, signed, x, op, text, pass, ok)
+						}
+					}
+				}
+			}
 		}
 	}
 }
