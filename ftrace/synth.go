@@ -456,12 +456,13 @@ func (t *Tracer) NextDynamic() uint64 {
 type DynamicLine struct {
 	Seq  uint64
 	Text string
+	Name string // of a synthetic event
 }
 
 // SynthLines are the synthetic events as dynamic_events lists them.
 func (t *Tracer) SynthLines() (out []DynamicLine) {
 	for _, s := range t.root().synths {
-		out = append(out, DynamicLine{s.seq, "s:" + synthSystem + "/" + s.text()})
+		out = append(out, DynamicLine{s.seq, "s:" + synthSystem + "/" + s.text(), s.ev.Name})
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func (k *Kprobes) dynamicCommand(c *kernel.VCPU, line string) error {
 	case line == "":
 		return nil
 	case line[0] == '-' || line[0] == '!':
-		return k.removeDynamic("-" + line[1:])
+		return k.undefine(fields(line), true)
 	}
 	if ok, err := k.t.SynthDynamic(c, line); ok {
 		return err
@@ -90,24 +90,50 @@ func (k *Kprobes) dynamicCommand(c *kernel.VCPU, line string) error {
 	return err
 }
 
-// removeDynamic is dyn_event_release for all kinds: -:[GROUP/]EVENT.
-func (k *Kprobes) removeDynamic(line string) error {
-	words := fields(line)
-	err := k.remove(words)
-	name, ok := strings.CutPrefix(words[0], "-:")
+// undefine is dyn_event_release: "-:[GROUP/][EVENT] [PLACE [ARGS]]", or with ! and anything before the colon. GROUP/ alone is all of a
+// group. all: of all kinds of dynamic events, not of kprobes alone.
+func (k *Kprobes) undefine(words []string, all bool) error {
+	src := source{words}
+	head, name, ok := strings.Cut(words[0], ":")
 	group, event, slashed := strings.Cut(name, "/")
 	if !slashed {
-		group, event = "synthetic", name
+		group, event = "", name
 	}
-	gone := func() bool {
-		var errno kernel.Errno
-		return errors.As(err, &errno) && errno == kernel.ENOENT
+	if !ok || head[0] == '-' && head != "-" || !slashed && event == "" {
+		return src.silent(kernel.EINVAL)
 	}
-	if gone() {
-		err = k.removeEprobe(words)
+	wanted := func(system, name string) bool { return (event == "" || name == event) && (!slashed || system == group) }
+	type one struct {
+		seq    uint64
+		remove func() error
 	}
-	if ok && group == "synthetic" && gone() {
-		err = k.t.DeleteSynth(event)
+	var list []one
+	for _, e := range k.events {
+		if wanted(e.Group, e.Name) && e.matches(words[1:]) {
+			list = append(list, one{e.seq, func() error { return k.Delete(e) }})
+		}
 	}
-	return err
+	if all {
+		for _, e := range k.eprobes {
+			if wanted(e.event.System, e.event.Name) && e.matches(words[1:]) {
+				list = append(list, one{e.seq, func() error { return k.deleteEprobe(e) }})
+			}
+		}
+		for _, s := range k.t.SynthLines() {
+			if s.Name == event && wanted("synthetic", s.Name) {
+				list = append(list, one{s.Seq, func() error { return k.t.DeleteSynth(s.Name) }})
+			}
+		}
+	}
+	if len(list) == 0 {
+		return src.silent(kernel.ENOENT)
+	}
+	slices.SortFunc(list, func(x, y one) int { return cmp.Compare(x.seq, y.seq) })
+	for _, x := range list {
+		if err := x.remove(); err != nil {
+			return err
+		}
+	}
+	k.t.ClearStale()
+	return nil
 }

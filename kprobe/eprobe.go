@@ -195,37 +195,13 @@ func (k *Kprobes) findEprobe(system, name string) *eprobe {
 	return nil
 }
 
-// removeEprobe takes those out that "-:[GRP/]EVENT [SYSTEM.EVENT [ARGS]]" names; ENOENT: none.
-func (k *Kprobes) removeEprobe(words []string) error {
-	name, ok := strings.CutPrefix(words[0], "-:")
-	group, ev, slashed := strings.Cut(name, "/")
-	if !slashed {
-		ev = name
+// matches is eprobe_dyn_event_match: words are SYSTEM.EVENT and arguments, or nothing.
+func (e *eprobe) matches(words []string) bool {
+	if len(words) == 0 {
+		return true
 	}
-	found := false
-	for _, e := range slices.Clone(k.eprobes) {
-		if !ok || e.event.Name != ev || slashed && e.event.System != group || !strings.HasPrefix(e.text()+" ", e.head(words[1:])) {
-			continue
-		}
-		found = true
-		if err := k.deleteEprobe(e); err != nil {
-			return err
-		}
-	}
-	if !found {
-		return kernel.ENOENT
-	}
-	k.t.ClearStale()
-	return nil
-}
-
-// head is what the event's line begins with when it is on what words say.
-func (e *eprobe) head(words []string) string {
-	list := append([]string{"e:" + e.event.System + "/" + e.event.Name}, words...)
-	if len(words) > 0 {
-		list[1] = strings.Replace(words[0], "/", ".", 1)
-	}
-	return strings.Join(list, " ") + " "
+	list := append([]string{"e:" + e.event.System + "/" + e.event.Name, strings.Replace(words[0], "/", ".", 1)}, words[1:]...)
+	return strings.HasPrefix(e.text()+" ", strings.Join(list, " ")+" ")
 }
 
 func (k *Kprobes) deleteEprobe(e *eprobe) error {

@@ -104,7 +104,7 @@ func (k *Kprobes) Define(command string) (*Event, error) {
 		return nil, nil
 	}
 	if command[0] == '-' {
-		return nil, k.remove(words)
+		return nil, k.undefine(words, false)
 	}
 	l, err := k.parseLine(words)
 	if err != nil {
@@ -318,34 +318,6 @@ func (k *Kprobes) newGroup(e *Event) {
 	k.nextID++
 	k.t.AddEvent(g.event)
 	k.groups = append(k.groups, g)
-}
-
-// remove is dyn_event_release.
-func (k *Kprobes) remove(words []string) error {
-	src := source{words}
-	name, ok := strings.CutPrefix(words[0], "-:")
-	system, rest, slashed := strings.Cut(name, "/")
-	if !slashed {
-		system, rest = "", name
-	}
-	if !ok || rest == "" {
-		return src.silent(kernel.EINVAL)
-	}
-	found := false
-	for _, e := range slices.Clone(k.events) {
-		if e.Name != rest || slashed && e.Group != system || !e.matches(words[1:]) {
-			continue
-		}
-		found = true
-		if err := k.Delete(e); err != nil {
-			return err
-		}
-	}
-	if !found {
-		return src.silent(kernel.ENOENT)
-	}
-	k.t.ClearStale()
-	return nil
 }
 
 // matches is trace_kprobe_match_command_head.
