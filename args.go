@@ -44,6 +44,7 @@ type options struct {
 	output    string // of record
 	junit     string
 	given     map[string]bool // the flags that were given
+	dir       string          // of files that are read at once; see parseArgsIn
 }
 
 // commands are the subcommands with their usage.
@@ -164,7 +165,7 @@ func machineFlags(f *flag.FlagSet, o *options) {
 		return nil
 	})
 	f.Func("image", "boot the guest kernel in `FILE` (default: the one inside kscope)", func(s string) (err error) {
-		o.machine.Image, o.modules, err = readImage(s)
+		o.machine.Image, o.modules, err = readImage(inDir(o.dir, s))
 		return err
 	})
 	f.Func("file", "bring `HOST[=GUEST]`, a file of the host, into the guest, as /NAME or where GUEST says; may be given again", func(s string) error {
@@ -233,8 +234,11 @@ func (s *size) Set(text string) error {
 }
 
 // parseArgs reads the command line.
-func parseArgs(args []string) (options, error) {
-	o := options{given: map[string]bool{}}
+func parseArgs(args []string) (options, error) { return parseArgsIn("", args) }
+
+// parseArgsIn reads a command line whose -image is below a directory; "": the process's own.
+func parseArgsIn(dir string, args []string) (options, error) {
+	o := options{given: map[string]bool{}, dir: dir}
 	f := newFlags(&o)
 	original, behind := args, 0
 	for i, a := range args {

@@ -161,24 +161,20 @@ func (p *program) runGolden(r *lang.GoldenRun) int {
 
 // command runs one kscope command of a .txtar golden.
 func (p *program) command(c *lang.Command) int {
-	opts, err := parseArgs(c.Args)
+	opts, err := parseArgsIn(c.Dir, c.Args)
 	if err != nil {
 		fmt.Fprintf(&c.Stderr, "kscope: %v\n", err)
 		return lang.ExitUsage
 	}
 	for i, file := range opts.files {
-		if !filepath.IsAbs(file) && !strings.HasPrefix(file, "@std//") {
-			opts.files[i] = filepath.Join(c.Dir, file)
+		if !strings.HasPrefix(file, "@std//") {
+			opts.files[i] = inDir(c.Dir, file)
 		}
 	}
 	for i, f := range opts.bring {
-		if !filepath.IsAbs(f.host) {
-			opts.bring[i].host = filepath.Join(c.Dir, f.host)
-		}
+		opts.bring[i].host = inDir(c.Dir, f.host)
 	}
-	if !filepath.IsAbs(opts.output) {
-		opts.output = filepath.Join(c.Dir, opts.output)
-	}
+	opts.output, opts.junit = inDir(c.Dir, opts.output), inDir(c.Dir, opts.junit)
 	stdin, err := stdinOf(c.Stdin)
 	if err != nil {
 		fmt.Fprintf(&c.Stderr, "kscope: %v\n", err)
@@ -207,6 +203,14 @@ func (p *program) command(c *lang.Command) int {
 	status := b.dispatch()
 	c.Faults = append(c.Faults, checks.verdicts()...)
 	return status
+}
+
+// inDir is a file's name as it is for one who is in dir.
+func inDir(dir, file string) string {
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
 }
 
 // stdinOf is a file with that text: standard input is a file to the program.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,8 +87,12 @@ func readImage(file string) (kernel []byte, modules []user.File, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		data, err = io.ReadAll(zr)
-		return data, nil, err
+		if data, err = io.ReadAll(zr); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !bytes.HasPrefix(data, []byte("\x7fELF")) {
+		return nil, nil, errors.New("it is no guest image: want what kscope image export writes, or a kernel as an ELF file")
 	}
 	return data, nil, nil
 }

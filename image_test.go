@@ -41,7 +41,7 @@ func TestImageExport(t *testing.T) {
 		image  string
 		status int
 		out    string
-	}{{"k.image", 0, "kscope_test\n"}, {"k.elf", 0, "kscope_test\n"}, {"text", 1, "error: guest image: not an ELF file"}, {"zip", 2, "zip: not a valid zip file"}, {"none", 2, "no such file"}} {
+	}{{"k.image", 0, "kscope_test\n"}, {"k.elf", 0, "kscope_test\n"}, {"text", 2, "it is no guest image"}, {"zip", 2, "zip: not a valid zip file"}, {"none", 2, "no such file"}} {
 		if status, out := run("--image", file(c.image), "run", script); status != c.status || !strings.Contains(out, c.out) {
 			t.Errorf("%s: %d %s", c.image, status, out)
 		}

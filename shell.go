@@ -41,7 +41,7 @@ func (p *program) shell() int {
 		streams = kernel.Streams{In: c, Out: c, Err: c}
 	}
 	if file != "" {
-		if err := copyScript(g.M, file); err != nil {
+		if err := copyScript(g.M, p.dir, file); err != nil {
 			fmt.Fprintf(p.stderr, "kscope: %v\n", err)
 			return lang.ExitScript
 		}
@@ -123,8 +123,8 @@ func scriptOf(args []string) (file, options string) {
 }
 
 // copyScript copies a file of the host into the guest. One that the host does not have may be the guest's own.
-func copyScript(m *kernel.Machine, file string) error {
-	text, err := os.ReadFile(file)
+func copyScript(m *kernel.Machine, dir, file string) error {
+	text, err := os.ReadFile(inDir(dir, file))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -132,7 +132,7 @@ func copyScript(m *kernel.Machine, file string) error {
 		return err
 	}
 	to := path.Clean("/" + filepath.ToSlash(file))
-	dir := ""
+	dir = ""
 	for _, name := range strings.Split(path.Dir(to), "/") {
 		if dir = path.Join(dir, "/", name); dir != "/" {
 			if err := m.Mkdir(dir); err != nil && err != kernel.EEXIST {
