@@ -31,7 +31,7 @@ func TestBlankEvents(t *testing.T) {
 	if err != nil || len(goldens) == 0 {
 		t.Fatal(err, goldens)
 	}
-	snaps := new(kernel.Snapshots)
+	snaps := newMachines()
 	run := func(file string, booted func(m *kernel.Machine)) string {
 		opts, err := parseArgs([]string{"run", file})
 		if err != nil {
@@ -150,7 +150,7 @@ var optionGoldens = [][2]string{
 
 // TestBlankOptionScripts has each of them, in turn, accept what is written and do nothing.
 func TestBlankOptionScripts(t *testing.T) {
-	snaps := new(kernel.Snapshots)
+	snaps := newMachines()
 	run := func(file string, booted func(m *kernel.Machine)) string {
 		opts, err := parseArgs([]string{"run", "scripts/" + file})
 		if err != nil {

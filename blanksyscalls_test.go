@@ -14,7 +14,7 @@ import (
 // each call, exactly those of what was taken away must change.
 func TestBlankSyscalls(t *testing.T) {
 	const file = "scripts/events/syscalls.star"
-	snaps := new(kernel.Snapshots)
+	snaps := newMachines()
 	run := func(booted func(m *kernel.Machine)) []string {
 		opts, err := parseArgs([]string{"run", file})
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"kscope/kernel"
 	"kscope/lang"
 )
 
@@ -19,7 +18,7 @@ func TestCompletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := (&program{opts: opts, snaps: new(kernel.Snapshots)}).host(io.Discard, "")
+	h := (&program{opts: opts, snaps: newMachines()}).host(io.Discard, "")
 	if err := h.Eval("tracer.instance(\"mine\").set(\"nop\")"); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func BenchmarkCompletion(b *testing.B) {
 		}
 	})
 	opts, _ := parseArgs(nil)
-	h := (&program{opts: opts, snaps: new(kernel.Snapshots)}).host(io.Discard, "")
+	h := (&program{opts: opts, snaps: newMachines()}).host(io.Discard, "")
 	for _, before := range []string{"kernel.sym(\"", "kprobe.attach(\"v", "on(\"kprobe:v"} {
 		b.Run(before[:4], func(b *testing.B) {
 			for b.Loop() {

@@ -20,7 +20,7 @@ func TestConform(t *testing.T) {
 		t.Run(filepath.Base(base), func(t *testing.T) {
 			t.Parallel()
 			var out, errs bytes.Buffer
-			if code := run([]string{"conform", file, base + ".out"}, os.Stdin, &out, &errs); code != 0 {
+			if code := runOn(testMachines, []string{"conform", file, base + ".out"}, os.Stdin, &out, &errs); code != 0 {
 				t.Errorf("exit %d\n%s%s", code, out.String(), errs.String())
 			}
 		})

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"kscope/builtins"
-	"kscope/kernel"
 	"kscope/lang"
 )
 
@@ -17,7 +16,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{opts: opts, snaps: new(kernel.Snapshots)}
+	p := &program{opts: opts, snaps: newMachines()}
 	var text bytes.Buffer
 	for _, f := range p.reference(&text) {
 		t.Errorf("the example of %s", f)

@@ -27,7 +27,7 @@ func TestEntered(t *testing.T) {
 	var mu sync.Mutex
 	entered, all := map[string]bool{}, map[string]uint64{}
 	var out bytes.Buffer
-	p := &program{opts: opts, stdout: &out, stderr: &out, snaps: new(kernel.Snapshots)}
+	p := &program{opts: opts, stdout: &out, stderr: &out, snaps: newMachines()}
 	p.checks = []machineCheck{{"entered", func(m *kernel.Machine) func() error {
 		tr, ok := kernel.PartOf[*ftrace.Tracer](m)
 		if !ok {

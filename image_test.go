@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"kscope/kernel"
 )
 
 // An exported image is a machine of its own: kernel and modules, the same bytes each time; what is no image is refused.
@@ -24,7 +23,7 @@ func TestImageExport(t *testing.T) {
 			return 2, err.Error()
 		}
 		var out bytes.Buffer
-		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: new(kernel.Snapshots)}
+		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: newMachines()}
 		return p.dispatch(), out.String()
 	}
 	for _, name := range []string{"k.image", "k2.image", "k.elf"} {

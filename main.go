@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.starlark.net/starlark"
 
@@ -31,13 +32,17 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is the whole program; it returns the exit status.
 func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	return runOn(newMachines(), args, stdin, stdout, stderr)
+}
+
+func runOn(snaps *machines, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	opts, err := parseArgs(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "kscope: %v\n", err)
 		return lang.ExitUsage
 	}
 	out := &output{w: stdout}
-	p := &program{opts: opts, stdin: stdin, stdout: out, stderr: stderr, snaps: new(kernel.Snapshots), checks: machineChecks()}
+	p := &program{opts: opts, stdin: stdin, stdout: out, stderr: stderr, snaps: snaps, checks: machineChecks()}
 	status := p.dispatch()
 	if out.err != nil && status == lang.ExitOK {
 		fmt.Fprintf(stderr, "error: %v\n", out.err)
@@ -100,12 +105,22 @@ type program struct {
 	opts           options
 	stdin          *os.File
 	stdout, stderr io.Writer
-	snaps          *kernel.Snapshots
+	snaps          *machines
 	dir            string                  // that files are shown relative to; "" shows them as given
 	booted         func(m *kernel.Machine) // told of each machine; may be nil
 	checks         []machineCheck          // of each golden's machines
 	seeds          int                     // of test.seeds; 0: as the script says
 	begin          func()                  // called before each statement of a session; may be nil
+}
+
+// machines are the booted machines of a process, and the root file system of those to which no files are brought.
+type machines struct {
+	kernel.Snapshots
+	initrd func() []byte
+}
+
+func newMachines() *machines {
+	return &machines{initrd: sync.OnceValue(func() []byte { return user.Initrd(sh.Files()...) })}
 }
 
 // host builds everything for one script or session: the machine's maker, the modules on top of it, the language on top of
@@ -159,7 +174,11 @@ func (p *program) boot(cfg kernel.Config) (*builtins.Guest, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Initrd = user.Initrd(slices.Concat(sh.Files(), p.opts.modules, brought)...)
+	if extra := slices.Concat(p.opts.modules, brought); len(extra) > 0 {
+		cfg.Initrd = user.Initrd(slices.Concat(sh.Files(), extra)...)
+	} else {
+		cfg.Initrd = p.snaps.initrd()
+	}
 	m, err := p.snaps.Machine(cfg, parts)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// testMachines are booted once for all command lines.
+var testMachines = newMachines()
+
 // TestCommandLine runs the program on command lines that need no machine.
 func TestCommandLine(t *testing.T) {
 	dir := t.TempDir()
@@ -86,7 +89,7 @@ func TestCommandLine(t *testing.T) {
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "~", " ")
 		}
-		status := run(args, stdin, &out, &errs)
+		status := runOn(testMachines, args, stdin, &out, &errs)
 		stdin.Close()
 		if status != c.status || !strings.HasPrefix(out.String(), c.out) || !strings.HasPrefix(errs.String(), c.err) ||
 			c.err == "" && errs.Len() > 0 {

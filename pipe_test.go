@@ -46,7 +46,7 @@ sleep 0.01; echo function > current_tracer; kill $p; wait $p; echo function > cu
 	}
 	for _, file := range []string{"trace_pipe", "per_cpu/cpu0/trace_pipe", "per_cpu/cpu0/trace_pipe_raw"} {
 		var out, errs bytes.Buffer
-		code := run([]string{"-e", `kernel.exec("cat", ["/sys/kernel/tracing/` + file + `"], timeout = 0)`}, os.Stdin, &out, &errs)
+		code := runOn(testMachines, []string{"-e", `kernel.exec("cat", ["/sys/kernel/tracing/` + file + `"], timeout = 0)`}, os.Stdin, &out, &errs)
 		want := "error: kernel.exec: waiting for cat: nothing in the guest can ever run again\n" +
 			"every CPU is halted and no interrupt will ever come\n  cat              pid 100   S tracing_read_iter <- "
 		if code != 1 || !strings.HasPrefix(errs.String(), want) {

@@ -116,7 +116,7 @@ func TestShellCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
-		code := run(row.args, stdin, &out, &errs)
+		code := runOn(testMachines, row.args, stdin, &out, &errs)
 		stdin.Close()
 		if out.String() != row.out || errs.String() != row.err || code != row.code {
 			t.Errorf("%q: exit %d\n%s%s", row.args, code, out.String(), errs.String())

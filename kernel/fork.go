@@ -53,11 +53,13 @@ func (m *Machine) Copy() *Machine {
 }
 
 // Snapshots keeps booted machines, so that a process boots each configuration once. The zero value is ready; it may be
-// used from several goroutines.
+// used from several goroutines. It keeps Config.Initrd, which must not be written to.
 type Snapshots struct {
 	mu     sync.Mutex
 	booted map[snapKey]*Machine
 	images map[[sha256.Size]byte]*Image // by the hash of Config.Image
+	initrd []byte                       // the last machine's, which most have
+	sum    [sha256.Size]byte
 }
 
 type snapKey struct {
@@ -78,7 +80,10 @@ func (s *Snapshots) Machine(cfg Config, setup func(m *Machine) error) (*Machine,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := snapKey{sha256.Sum256(cfg.Image), sha256.Sum256(cfg.Initrd), cfg.CPUs, cfg.Mem, cfg.Cmdline, cfg.Overhead, cfg.Features, cfg.Interpret}
+	if s.booted == nil || len(cfg.Initrd) != len(s.initrd) || len(s.initrd) > 0 && &cfg.Initrd[0] != &s.initrd[0] {
+		s.initrd, s.sum = cfg.Initrd, sha256.Sum256(cfg.Initrd)
+	}
+	key := snapKey{sha256.Sum256(cfg.Image), s.sum, cfg.CPUs, cfg.Mem, cfg.Cmdline, cfg.Overhead, cfg.Features, cfg.Interpret}
 	base := s.booted[key]
 	if base == nil {
 		var err error

@@ -45,8 +45,9 @@ func RootFiles(extra ...File) []File {
 			files = append(files, File{Path: p, Mode: modeDir | d.mode})
 		}
 	}
+	stub := guest.Stub()
 	for _, p := range Commands() {
-		files = append(files, StubFile(p.Name))
+		files = append(files, stubFile(stub, p.Name))
 	}
 	files = append(files, moduleFiles()...)
 	for _, e := range extra {
@@ -118,8 +119,10 @@ func moduleFiles() []File {
 func text(path, data string) File { return File{Path: path, Mode: modeReg | 0o644, Data: []byte(data)} }
 
 // StubFile is the executable of a program: the stub, with the program's name behind it for people who look.
-func StubFile(name string) File {
-	return File{Path: ProgramPath(path.Base(name))[1:], Mode: modeReg | 0o755, Data: append(guest.Stub(), []byte("\nkscope program "+name+"\n")...)}
+func StubFile(name string) File { return stubFile(guest.Stub(), name) }
+
+func stubFile(stub []byte, name string) File {
+	return File{Path: ProgramPath(path.Base(name))[1:], Mode: modeReg | 0o755, Data: slices.Concat(stub, []byte("\nkscope program "+name+"\n"))}
 }
 
 // Initrd is the cpio archive of RootFiles for kernel.Config.
