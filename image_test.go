@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // An exported image is a machine of its own: kernel and modules, the same bytes each time; what is no image is refused.
