@@ -72,6 +72,18 @@ func callsOf(f *syntax.File, into map[string]*uses) {
 
 // sources gives every piece of Starlark that a test runs: scripts, sessions, archives, the examples of the reference.
 func sources(t *testing.T) (all []string) {
+	all = scripts(t)
+	env := builtins.New(builtins.Config{})
+	for _, r := range lang.New(lang.Config{Tables: env.Tables()}).Rows() {
+		text := builtins.Example(r)
+		all = append(all, text)
+		all = append(all, strings.Split(text, "\n")...)
+	}
+	return all
+}
+
+// scripts gives every piece of Starlark in the goldens.
+func scripts(t *testing.T) (all []string) {
 	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -96,12 +108,6 @@ func sources(t *testing.T) (all []string) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	env := builtins.New(builtins.Config{})
-	for _, r := range lang.New(lang.Config{Tables: env.Tables()}).Rows() {
-		text := builtins.Example(r)
-		all = append(all, text)
-		all = append(all, strings.Split(text, "\n")...)
 	}
 	return all
 }
@@ -161,5 +167,42 @@ func TestEveryOptionIsUsed(t *testing.T) {
 	sort.Strings(missing)
 	if len(missing) > 0 {
 		t.Errorf("no script gives these options, or they stand in unused although one does:\n%s", strings.Join(missing, "\n"))
+	}
+}
+
+// TestEveryToolHasAGolden: each tool that the library has is run by a golden of its own and, from the library, with each of its options.
+func TestEveryToolHasAGolden(t *testing.T) {
+	tools, err := filepath.Glob("tools/[a-z]*.star")
+	if err != nil || len(tools) < 15 {
+		t.Fatal(err, tools)
+	}
+	var commands []string
+	for _, file := range []string{"tools/flags.txtar", "tools/options.txtar"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(string(text), "\n-- ")
+		commands = append(commands, regexp.MustCompile(`(?m)^(?:! )?kscope run @std//.*$`).FindAllString(head, -1)...)
+	}
+	options := 0
+	for _, tool := range tools {
+		text, err := os.ReadFile(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := os.ReadFile(strings.TrimSuffix(tool, ".star") + ".out"); err != nil || len(out) == 0 {
+			t.Errorf("%s: no golden: %v", tool, err)
+		}
+		for _, m := range regexp.MustCompile(`flag\.\w+\("(\w+)"`).FindAllStringSubmatch(string(text), -1) {
+			options++
+			with := regexp.MustCompile(`@std//` + filepath.Base(tool) + ` -- .*--` + m[1] + `\b`)
+			if !with.MatchString(strings.Join(commands, "\n")) {
+				t.Errorf("%s: no golden gives --%s", tool, m[1])
+			}
+		}
+	}
+	if options < 30 {
+		t.Errorf("only %d options were found", options)
 	}
 }
