@@ -248,22 +248,23 @@ func cpumaskText(h *Handle, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// writeCpumask takes groups of up to eight hexadecimal digits with commas between them; see bitmap_parse.
+// writeCpumask takes groups of up to eight hexadecimal digits, from the last, with blanks and commas between them; nothing is no CPU. See
+// bitmap_parse.
 func writeCpumask(h *Handle, p []byte) (int, error) {
-	text := strings.TrimSpace(string(p))
+	line, _, _ := strings.Cut(string(p), "\n")
+	groups := strings.FieldsFunc(line, func(c rune) bool { return c == ',' || strings.ContainsRune(" \t\v\f\r", c) })
+	if len(groups) > (len(h.T.cpu)+31)/32 {
+		return 0, kernel.EOVERFLOW
+	}
 	mask := uint64(0)
-	for _, g := range strings.Split(text, ",") {
-		if g == "" || strings.ContainsAny(g, "_+-") {
-			return 0, kernel.EINVAL
-		}
-		if len(g) > 8 {
-			return 0, kernel.EOVERFLOW
+	for _, g := range groups {
+		for i := range len(g) {
+			if !strings.ContainsRune("0123456789abcdefABCDEF", rune(g[i])) {
+				return 0, kernel.EINVAL
+			}
 		}
 		x, err := strconv.ParseUint(g, 16, 32)
 		if err != nil {
-			return 0, kernel.EINVAL
-		}
-		if mask>>32 != 0 {
 			return 0, kernel.EOVERFLOW
 		}
 		mask = mask<<32 | x
