@@ -344,6 +344,9 @@ func flagError(f *flag.FlagSet, err error, script bool) error {
 	var names []string
 	f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
 	msg := "unknown flag -" + name
+	if i := strings.IndexAny(name, "0123456789"); i > 0 && f.Lookup(name[:i]) != nil {
+		return fmt.Errorf("%s: did you mean -%s %s?", msg, name[:i], name[i:])
+	}
 	if near := lang.Near(name, names); len(near) > 0 {
 		return fmt.Errorf("%s: did you mean -%s?", msg, near[0])
 	}

@@ -102,11 +102,19 @@ type Result struct {
 func (g *Goldens) Run() int {
 	paths, orphans, err := g.find()
 	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
+		}
 		fmt.Fprintf(g.Out, "kscope test: %v\n", err)
 		return ExitUsage
 	}
 	if len(paths) == 0 && len(orphans) == 0 {
-		fmt.Fprintf(g.Out, "kscope test: no scripts in %s\n", strings.Join(g.Dirs, " "))
+		what := "no scripts"
+		if g.Filter != nil {
+			what = fmt.Sprintf("no script matches -run %q", g.Filter)
+		}
+		fmt.Fprintf(g.Out, "kscope test: %s in %s\n", what, strings.Join(g.Dirs, " "))
 		return ExitUsage
 	}
 	results := g.runAll(paths)
@@ -291,6 +299,9 @@ func (g *Goldens) find() (scripts, orphans []string, err error) {
 			case ".golden": // of test.golden: x.golden, x.NAME.golden
 				stem, _, _ := strings.Cut(d.Name(), ".")
 				texts[path] = filepath.Join(filepath.Dir(path), stem+".out")
+			}
+			if _, err := os.Stat(strings.TrimSuffix(path, ".sh") + ".rows"); err == nil { // it alone was named
+				foreign[goldenPath(path)] = true
 			}
 			if isScript(path) {
 				if filepath.Ext(path) != ".txtar" {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -269,5 +271,47 @@ func TestCount(t *testing.T) {
 	dir = tree(t, map[string]string{"a.star": "", "a.out": "same\n"})
 	if status, got := runTree(dir, &Goldens{Count: 4, Exec: exec}); status != ExitAssert || !strings.Contains(got, "two runs differ") {
 		t.Errorf("the fourth run: %d\n%s", status, got)
+	}
+}
+
+// What is wrong with a golden is told as what it is: line ends that git has changed, mistakes in a new archive, nothing to run.
+func TestGoldenMistakes(t *testing.T) {
+	here := Pin{Image: "aaaa", Costs: "bbbb", CPUs: 4, Mem: 64}
+	g := func() *Goldens {
+		return &Goldens{Exec: execGolden, Command: func(c *Command) int { c.Stdout.WriteString("1\n"); return ExitOK }, Pin: func(Pin) Pin { return here }}
+	}
+	for _, c := range []struct {
+		files  map[string]string
+		filter string
+		status int
+		want   string
+	}{
+		{map[string]string{"a.star": "print(1)\n", "a.out": strings.ReplaceAll(here.String()+"1\n", "\n", "\r\n")}, "", ExitAssert, "FAIL a.star: its lines end in CR LF: git's autocrlf"},
+		{map[string]string{"a.txtar": "frob\n"}, "", ExitAssert, "FAIL a.txtar: line 1: frob"},
+		{map[string]string{"a.txtar": "kscope run a.star\ncmp stdout want\n-- a.star --\n-- want --\n"}, "", ExitAssert, "FAIL a.txtar: no pin in its first line (kscope test -update writes it)\n"},
+		{map[string]string{"a.star": ""}, "zz", ExitUsage, "kscope test: no script matches -run \"zz\" in "},
+		{map[string]string{"a.sh": "", "a.out": "", "a.rows": ""}, "", ExitUsage, "kscope test: no scripts in "},
+	} {
+		dir := tree(t, c.files)
+		x := g()
+		if c.filter != "" {
+			x.Filter = regexp.MustCompile(c.filter)
+		}
+		if status, got := runTree(dir, x); status != c.status || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%v: %d %s", c.files, status, got)
+		}
+	}
+	dir := tree(t, map[string]string{"a.sh": "", "a.out": "", "a.rows": ""})
+	var out bytes.Buffer
+	for _, name := range []string{"a.sh", "none"} {
+		x := g()
+		x.Dirs, x.Out = []string{filepath.Join(dir, name)}, &out
+		if status := x.Run(); status != ExitUsage {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	want := "kscope test: no scripts in " + filepath.Join(dir, "a.sh") + "\nkscope test: " + filepath.Join(dir, "none") + ": no such file or directory\n"
+	if runtime.GOOS == "linux" && out.String() != want {
+		t.Errorf("%s", Diff(want, out.String()))
 	}
 }

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -43,6 +44,9 @@ func splitPin(text string) (Pin, string, error) {
 		return Pin{}, text, nil
 	}
 	var p Pin
+	if strings.HasSuffix(line, "\r") {
+		return p, body, errors.New("its lines end in CR LF: git's autocrlf does that, unless .gitattributes says * -text")
+	}
 	words := strings.Fields(fields)
 	var err error
 	for i := 0; i+1 < len(words) && err == nil; i += 2 {

@@ -330,8 +330,15 @@ func (g *Goldens) runArchive(path string) Result {
 	pin := g.settle(own)
 	first := &archiveRun{g: g, a: parseArchive(body), pin: pin}
 	err = first.run()
+	var d *diffError
+	if own == (Pin{}) && own != pin && g.Update == "" { // a new one, whose mistakes are told before its pin is asked for
+		if err == nil || errors.As(err, &d) {
+			err = errors.New("no pin in its first line (kscope test -update writes it)")
+		}
+		res.Report = strings.TrimSuffix(err.Error(), "\n") + "\n"
+		return res
+	}
 	if own != pin && g.Update == "" {
-		var d *diffError
 		res.from, res.to, res.want = own, pin, "x"
 		switch {
 		case err == nil:
