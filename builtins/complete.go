@@ -81,7 +81,7 @@ func (e *Env) Strings(p lang.Place) []string {
 			return nil
 		}
 		if p.Call == "tracer.command" && p.Arg == 1 {
-			return []string{"traceon", "traceoff", "stacktrace", "snapshot", "dump", "cpudump"}
+			return filterCommands()
 		}
 		if strings.HasPrefix(p.Call, "kernel.exec") && p.Arg > 0 {
 			return g.paths(p.Prefix) // arguments are mostly files

@@ -1,6 +1,8 @@
 package builtins
 
 import (
+	"strings"
+
 	"fmt"
 	"sort"
 
@@ -123,7 +125,10 @@ func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	}
 	var err error
 	if cfg.Features, err = kernel.ParseFeatures(cfg.Features, append(ftrace.Features(), kprobe.Features()...)); err != nil {
-		return nil, c.errorf("%v", err)
+		return nil, about("features", c.errorf("%v", err))
+	}
+	if strings.Contains(cfg.Cmdline, "\x00") {
+		return nil, c.errorf("cmdline: %q has a NUL byte", cfg.Cmdline)
 	}
 	if err := c.choice("overhead", overhead, "model", "none"); err != nil {
 		return nil, err
@@ -133,7 +138,7 @@ func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 		cfg.Overhead = kernel.OverheadNone
 	}
 	if hasKwarg(kwargs, "cpus") && cfg.CPUs == 0 {
-		return nil, c.errorf("0 CPUs: must be 1 to 64")
+		return nil, about("cpus", c.errorf("0 CPUs: must be 1 to 64"))
 	}
 	if c.g = e.guest; c.g != nil {
 		if err := c.ready(); err != nil { // which machine would the handler's caller go on with?
@@ -142,6 +147,11 @@ func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	}
 	g, err := e.boot(cfg)
 	if err != nil {
+		for word, param := range map[string]string{" CPUs: ": "cpus", " of RAM: ": "mem", "command line of ": "cmdline"} { // at most one is in it
+			if strings.Contains(err.Error(), word) {
+				_ = about(param, err)
+			}
+		}
 		return nil, err
 	}
 	e.guest = g

@@ -160,12 +160,27 @@ func (h *hook) attach() error {
 		return nil
 	}
 	err := h.bad(name, 0, "unknown kind %q of spec", name)
+	if there := elsewhere(name); there != "" {
+		err.Hint = there
+		return err
+	}
 	if err.Hint = lang.DidYouMean(name, kindNames()); rest == "" && len(h.g.M.Symbols().ByName(name)) > 0 {
 		err.Hint = fmt.Sprintf("did you mean \"kprobe:%s\", \"kretprobe:%s\" or \"function:%s\"?", name, name, name)
 	} else if err.Hint == "" {
 		err.Hint = "kinds are " + strings.Join(kindNames(), ", ")
 	}
 	return err
+}
+
+// elsewhere says what there is here in place of a kind of specs that other tracers have; "" of any other.
+func elsewhere(kind string) string {
+	return map[string]string{
+		"uprobe": "there are no uprobes: user programs have no code of their own here", "uretprobe": "there are no uprobes: user programs have no code of their own here",
+		"usdt": "there are no uprobes: user programs have no code of their own here", "fentry": "write function:... (a host hook) or kprobe:...", "kfunc": "write function:... (a host hook) or kprobe:...",
+		"fexit": "write kretprobe:...", "kretfunc": "write kretprobe:...", "rawtracepoint": "write tracepoint:SYSTEM:EVENT", "rt": "write tracepoint:SYSTEM:EVENT", "t": "write tracepoint:SYSTEM:EVENT",
+		"k": "write kprobe:...", "kr": "write kretprobe:...", "hardware": "write insn:N, profile:hz:N or function:NAME", "software": "write tracepoint:SYSTEM:EVENT or function:NAME",
+		"watchpoint": "write watch:SYMBOL", "begin": "write BEGIN", "end": "write END", "i": "write interval:ms:N", "p": "write profile:hz:N",
+	}[strings.ToLower(kind)]
 }
 
 // hold detaches a handler at the script's end at the latest. Till then only the machine that it is on keeps it, and it keeps that

@@ -287,6 +287,9 @@ func (c *call) argv(prog string, list starlark.Iterable) ([]string, error) {
 	for it.Next(&v) {
 		switch v := v.(type) {
 		case starlark.String:
+			if strings.Contains(string(v), "\x00") {
+				return nil, c.errorf("the argument %q has a NUL byte", string(v))
+			}
 			argv = append(argv, string(v))
 		case starlark.Int:
 			argv = append(argv, v.String())
@@ -399,6 +402,9 @@ func runShell(c *call) (starlark.Value, error) {
 	text, stdin, capture := "", "", false
 	if err := c.unpack("text", &text, "stdin?", &stdin, "capture?", &capture); err != nil {
 		return nil, err
+	}
+	if strings.Contains(text, "\x00") {
+		return nil, about("text", c.errorf("the text has a NUL byte"))
 	}
 	if err := c.ready(); err != nil {
 		return nil, err

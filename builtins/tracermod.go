@@ -124,7 +124,11 @@ func tracerSet(c *call) (starlark.Value, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	err := c.g.writeTrace("current_tracer", name, false)
+	text := name
+	if text == "" {
+		text = "\n" // nothing at all would be no write
+	}
+	err := c.g.writeTrace("current_tracer", text, false)
 	e := c.fail(err, name, func() []string { return c.g.words("available_tracers") })
 	if le, ok := e.(*lang.Error); ok && le.Code == "EINVAL" {
 		le.Msg = fmt.Sprintf("%s: %s: no such tracer", c.name, name)
@@ -240,7 +244,20 @@ func tracerCommand(c *call) (starlark.Value, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	return starlark.None, c.fail(c.g.writeTrace("set_ftrace_filter", text+"\n", true), text, nil)
+	err = c.fail(c.g.writeTrace("set_ftrace_filter", text+"\n", true), text, nil)
+	verb, _, _ := strings.Cut(command, ":")
+	if e, ok := err.(*lang.Error); ok && !slices.Contains(filterCommands(), verb) {
+		e.Msg, e.At = fmt.Sprintf("%s: unknown command %q", c.name, verb), verb
+		if e.Hint = lang.DidYouMean(verb, filterCommands()); e.Hint == "" {
+			e.Hint = "commands are " + strings.Join(filterCommands(), ", ")
+		}
+	}
+	return starlark.None, err
+}
+
+// filterCommands are those of set_ftrace_filter.
+func filterCommands() []string {
+	return []string{"traceon", "traceoff", "stacktrace", "snapshot", "dump", "cpudump", "enable_event", "disable_event", "mod"}
 }
 
 // tracerSnapshot implements tracer.snapshot.
