@@ -59,7 +59,10 @@ func ctxRows() []ctxRow {
 		{name: "where", sig: "-> string", doc: "The probed place: \"vfs_read\", \"vfs_read+0x5\".",
 			get: func(x *probeCtx) starlark.Value { return str(x.g.placeName(x.h.Addr())) }},
 		{name: "regs", sig: "-> Regs", doc: "All registers by Linux's names: ctx.regs.di.", get: ctxRegs},
-		{name: "retval", sig: "-> int", doc: "The function's result, in a kretprobe's fn: register ax.", get: func(x *probeCtx) starlark.Value {
+		{name: "retval", sig: "-> int", doc: "The function's result, in a kretprobe's fn: register ax; else None.", get: func(x *probeCtx) starlark.Value {
+			if x.h.In == nil {
+				return starlark.None
+			}
 			v, _ := x.h.Regs.Get("ax")
 			return unum(v)
 		}},

@@ -61,8 +61,7 @@ func (x *moment) Attr(name string) (starlark.Value, error) {
 	case name == "insns":
 		return unum(x.g.M.Insns()), nil
 	}
-	e := noAttr(x.kind, name, x.AttrNames())
-	return nil, e
+	return nil, noAttr(x.kind, name, x.has())
 }
 
 // Get makes ctx["field"] work.
@@ -88,6 +87,19 @@ func (x *moment) AttrNames() []string {
 		names = append(names, x.ctx.AttrNames()...)
 	} else {
 		names = append(names, "insns", "now")
+	}
+	sort.Strings(names)
+	return compact(names)
+}
+
+// has are the names that mean something here.
+func (x *moment) has() []string {
+	if x.ctx == nil {
+		return x.AttrNames()
+	}
+	names := x.ctx.has()
+	for _, f := range x.fields {
+		names = append(names, f.name)
 	}
 	sort.Strings(names)
 	return compact(names)
