@@ -92,3 +92,29 @@ func TestUpdateTellsErrors(t *testing.T) {
 		t.Errorf("%d\n%s", status, Diff(want, got))
 	}
 }
+
+// Names that other languages have, and this one has not, are met with what there is.
+func TestNewcomerNames(t *testing.T) {
+	n := 0
+	for _, row := range newcomerHints {
+		name, ok := strings.CutPrefix(row.msg, "undefined: ")
+		if !ok {
+			continue
+		}
+		n++
+		h := New(Config{})
+		var out strings.Builder
+		h.Report(&out, h.Eval(name+"(1)"))
+		if !strings.Contains(out.String(), "  hint: "+row.hint+"\n") {
+			t.Errorf("%s: %s", name, out.String())
+		}
+		out.Reset()
+		h.Report(&out, h.Eval(name+"snoop(1)"))
+		if strings.Contains(out.String(), row.hint) {
+			t.Errorf("%ssnoop: %s", name, out.String())
+		}
+	}
+	if n < 5 {
+		t.Errorf("%d names", n)
+	}
+}

@@ -19,12 +19,19 @@ var newcomerHints = [...]struct {
 	{"unknown conversion %", nil, "% has no widths or flags: sprintf(\"%5d %08x\", a, b) and printf have"},
 	{"format spec features not supported", nil, "format has no widths or flags: sprintf(\"%5d %08x\", a, b) has"},
 	{"got ", regexp.MustCompile(`\b(is|is not)\b`), "write == None for is None"},
+	{"undefined: exit", nil, "Ctrl-D leaves a session; a script ends at its last line, or by fail(text)"},
+	{"undefined: quit", nil, "Ctrl-D leaves a session; a script ends at its last line, or by fail(text)"},
+	{"undefined: open", nil, "fs.read(path) and fs.write(path, text) are the guest's files; the host's cannot be reached"},
+	{"undefined: input", nil, "flag.string(name, default) takes what the command line says behind --"},
+	{"undefined: isinstance", nil, "write type(x) == \"string\""},
+	{"undefined: round", nil, "math.round(x)"},
+	{"undefined: sum", nil, "agg.sum(name) adds up by key; a loop adds up a list"},
 }
 
 // newcomerHint finds the hint for a message about a line; "" when there is none.
 func newcomerHint(msg, line string) string {
 	for _, h := range newcomerHints {
-		if strings.HasPrefix(msg, h.msg) && (h.line == nil || h.line.MatchString(line)) {
+		if strings.HasPrefix(msg, h.msg) && (msg == h.msg || !strings.HasPrefix(msg, "undefined")) && (h.line == nil || h.line.MatchString(line)) {
 			return h.hint
 		}
 	}

@@ -280,6 +280,9 @@ func (s *Session) eval(src string) error {
 	if strings.HasPrefix(strings.TrimSpace(src), "%") {
 		return s.command(src)
 	}
+	if strings.TrimSpace(src) == "?" {
+		return s.Host.showHelp(s.Out, nil)
+	}
 	if name, ok := strings.CutSuffix(strings.TrimSpace(src), "?"); ok && name != "" && !strings.ContainsAny(name, "\"'#") {
 		return s.question(name)
 	}
