@@ -288,6 +288,7 @@ func (c *CPU) decode(va, pfn uint64) *code {
 		at += uint64(in.Len)
 	}
 	l.lower(c.env.EntryCounter(va) != nil)
+	co.toGate = co.precise[len(co.precise)-1].op == o_call && c.gateAt(co.tva) != 0
 	return co
 }
 

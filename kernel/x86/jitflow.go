@@ -61,7 +61,7 @@ func (t *translator) branch(cc uint8) {
 
 // pairs reports whether a call with this return address is a host call.
 func (t *translator) pairs(ra uint64) bool {
-	return t.counted && int64(ra) < 0 && ra == uint64(int64(int32(ra)))
+	return t.counted && !t.toGate && int64(ra) < 0 && ra == uint64(int64(int32(ra)))
 }
 
 func (t *translator) callRel(u *uop, _ *template) {

@@ -19,6 +19,7 @@ type translator struct {
 	count     uint8 // instructions of the block
 	counted   bool  // they count
 	inKernel  bool  // it is in the kernel's half
+	toGate    bool  // it calls a gate
 	fop       int   // what CPU.fop is here; -1: not known
 }
 
@@ -69,7 +70,7 @@ func (t *translator) block(b *block, number int, all *[numOps]template) {
 	co := b.code
 	t.hot.b, t.cold.b, t.sites, t.out = t.hot.b[:0], t.cold.b[:0], t.sites[:0], [2]jump{}
 	t.b, t.number, t.fop, t.ended = b, number, -1, false
-	t.count, t.counted, t.inKernel = co.count, !co.shadow && co.count != 0, int64(co.va) < 0
+	t.count, t.counted, t.inKernel, t.toGate = co.count, !co.shadow && co.count != 0, int64(co.va) < 0, co.toGate
 	t.enter()
 	us := co.fast
 	for t.k = 0; t.k < len(us); {

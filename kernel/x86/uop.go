@@ -65,6 +65,7 @@ type code struct {
 	count   uint8  // instructions
 	shadow  bool   // shadow text: not counted, never stopped in
 	gate    bool
+	toGate  bool   // it ends in a call of a gate, which returns by a jump
 	tva     uint64 // where the terminator goes
 	fva     uint64 // and the address behind it
 }
