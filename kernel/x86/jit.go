@@ -59,8 +59,9 @@ const (
 const (
 	sysMemfdCreate = 319
 
-	hotSize  = 8 << 20 // bytes for the code of blocks
-	coldSize = 8 << 20 // and for their ways out
+	hotSize  = 512 << 10 // bytes for the code of blocks
+	coldSize = 256 << 10 // and for their ways out
+	maxSize  = 8 << 20   // of both: memory that is full is replaced by more
 )
 
 // hostMemory holds the host code of one machine: memory that is mapped twice, to write to and to execute.
@@ -202,7 +203,9 @@ func (k *cache) translate(b *block, depth int) bool {
 }
 
 // near reports whether b is to be translated with a block that is left to it.
-func (k *cache) near(b *block) bool { return b.host == noHost && 2*int(b.heat) >= k.warm && !b.dead && b.cost != 0 }
+func (k *cache) near(b *block) bool {
+	return b.host == noHost && 2*int(b.heat) >= k.warm && !b.dead && b.cost != 0
+}
 
 // behind returns the block to place behind b and the side of b's way there; -1: none.
 func (k *cache) behind(b *block) (*block, int) {
@@ -221,9 +224,14 @@ func (k *cache) behind(b *block) (*block, int) {
 	return nil, -1
 }
 
-// renew begins anew with empty memory: the old one is full.
+// renew begins anew with empty memory: the old one is full. Most machines need little, and what a dead one holds is address space
+// that the garbage collector does not see.
 func (k *cache) renew() {
-	k.setHosts(newHostMemory(k.hosts.size[0], k.hosts.size[1]))
+	hot, cold := k.hosts.size[0], k.hosts.size[1]
+	if hot+cold < maxSize {
+		hot, cold = 4*hot, 4*cold
+	}
+	k.setHosts(newHostMemory(hot, cold))
 	if k.hosts == nil {
 		k.useHost(0)
 	}

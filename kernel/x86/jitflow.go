@@ -90,6 +90,11 @@ func (t *translator) ret(*uop, *template) {
 		return
 	}
 	t.callSite(t.shared.ret)
+	t.returns()
+}
+
+// returns goes to rdx as the last of the block.
+func (t *translator) returns() {
 	t.ended = true
 	if t.inKernel {
 		t.hot.put(0xc3)

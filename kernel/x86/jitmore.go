@@ -25,6 +25,9 @@ func (t *translator) incDec(u *uop, f *template) {
 	}
 	t.setFA(f.sz, hDX, hDX)
 	t.setFop(kind | f.sz)
+	if f.sz >= 2 {
+		t.flags = flagsNoCarry
+	}
 }
 
 func (t *translator) neg(u *uop, f *template) {
@@ -161,6 +164,10 @@ func (t *translator) div(u *uop, f *template) {
 func (t *translator) condition(cc uint8) (host uint8) {
 	kind, sz := uint8(t.fop)&^3, uint8(t.fop)&3
 	switch of := cc >> 1; {
+	case t.before == flagsAll, t.before == flagsNoCarry && of != 1 && of != 3:
+		for i := t.sitesBefore; i < len(t.sites); i++ {
+			t.sites[i].next = 0 // the slow function makes no host flags
+		}
 	case of == 2, t.fop >= 0 && of == 4 && t.fop != kODD, t.fop >= 0 && kind == kLOGIC && of != 0 && of != 5:
 		t.hot.rm(3, opGroup1b, 7, hBX, atFA)
 		t.hot.put(0)

@@ -39,6 +39,7 @@ type template struct {
 	sz, to  uint8 // log2 of the operand size, and of the result's
 	indexed bool
 	flags   bool
+	quiet   bool   // it neither leaves nor touches memory
 	form    string // of operands: rr, ri, rm, mr, mi
 }
 
@@ -85,6 +86,12 @@ func parseTemplate(f []string) template {
 	}
 	if p.emit = byName[strings.Join(f, "_")]; p.emit == nil && len(f) > 1 {
 		p.emit = byFamily[f[0]]
+	}
+	switch f[0] {
+	case "mov", "movz", "lea":
+		p.quiet = true
+	case "add", "sub", "and", "or", "xor":
+		p.quiet = p.form == "rr" || p.form == "ri"
 	}
 	switch f[0] {
 	case "inc", "dec":
@@ -320,6 +327,9 @@ func (t *translator) alu(u *uop, f *template) {
 	default:
 		t.write(u.d, f.sz, hDX)
 	}
+	if f.flags {
+		t.flags = flagsAll
+	}
 	switch {
 	case !f.flags:
 	case sum && f.sz < 3:
@@ -343,6 +353,9 @@ func (t *translator) aluImm(u *uop, f *template) {
 	h := t.operand(u.d, f.sz, hDX)
 	t.hot.group1(f.sz, f.k, h, int32(u.imm))
 	t.keep(u.d, h)
+	if f.flags {
+		t.flags = flagsAll
+	}
 	switch {
 	case !f.flags:
 	case kind == kLOGIC:

@@ -26,6 +26,7 @@ type shared struct {
 	underflow        int       // no call is known
 	carry            int       // flags are saved that the carry is to be read from later, unless inc or dec has already
 	locked           int       // the access at rax, with as many instructions of the block to go as edx says
+	saved            savedPieces
 	tsc              int       // t to eax and edx, with as many instructions of the block to go as edx says
 	fill, copy       [4]int    // a row of elements by size
 	allFlags, setAll int       // see jitflags.go
@@ -76,6 +77,7 @@ func (t *translator) makeShared() (s shared) {
 	t.hot.rm(3, opLea, h15, h15, 8)
 	t.hot.put(0xc3)
 	t.makeFlow(&s, here)
+	t.makeSaved(&s.saved, here)
 	s.carry = here()
 	t.carryPiece()
 	s.locked = here()
@@ -120,14 +122,14 @@ func (t *translator) makeFlow(s *shared, here func() int) {
 	t.hot.rr(3, opMov, hAX, h15)
 	t.probePiece(0, t.within8)
 	t.hot.load(3, hDX, hAX, 0)
-	t.canonical()
+	t.canonical(hAX)
 	t.hot.rm(3, opLea, h15, h15, 8)
 	t.hot.put(0xc3)
 	s.canonical = here()
-	t.canonical()
+	t.canonical(hAX)
 	t.hot.put(0xc3)
 	s.callReg = here()
-	t.canonical()
+	t.canonical(hAX)
 	t.hot.rm(3, opStore, hCX, hBX, atTmp)
 	t.hot.rm(3, opLea, hAX, h15, -8)
 	t.probePiece(1, t.within8)
@@ -147,14 +149,14 @@ func (t *translator) makeFlow(s *shared, here func() int) {
 	t.findPiece()
 }
 
-// canonical misses when the address in rdx is not canonical. rax is lost.
-func (t *translator) canonical() {
-	t.hot.rr(3, opMov, hAX, hDX)
-	t.hot.rr(3, opGroup2, 4, hAX)
+// canonical misses when the address in rdx is not canonical.
+func (t *translator) canonical(scratch uint8) {
+	t.hot.rr(3, opMov, scratch, hDX)
+	t.hot.rr(3, opGroup2, 4, scratch)
 	t.hot.put(16)
-	t.hot.rr(3, opGroup2, 7, hAX)
+	t.hot.rr(3, opGroup2, 7, scratch)
 	t.hot.put(16)
-	t.hot.rr(3, opCmp, hAX, hDX)
+	t.hot.rr(3, opCmp, scratch, hDX)
 	same := t.hot.short(ccE)
 	t.giveUp(whySite)
 	t.hot.land(same)

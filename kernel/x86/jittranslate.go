@@ -4,24 +4,34 @@ package x86
 
 // translator turns the fast uops of a block into host code: the way without misses in one piece, the ways out apart.
 type translator struct {
-	hot, cold hostText
-	shared    shared
-	sites     []site
-	firstSite int // the number of the first of them
-	out       [2]jump
-	b         *block
-	number    int  // of the code
-	behind    int  // the side whose block comes behind it; -1: none does
-	k         int  // number of the uop at hand
-	bare      bool // it has no template
-	last      bool // it is the block's last
-	ended     bool
-	count     uint8 // instructions of the block
-	counted   bool  // they count
-	inKernel  bool  // it is in the kernel's half
-	toGate    bool  // it calls a gate
-	fop       int   // what CPU.fop is here; -1: not known
+	hot, cold            hostText
+	shared               shared
+	sites                []site
+	firstSite            int // the number of the first of them
+	siteNow, sitesBefore int // the first of the uop at hand, and of the one before
+	out                  [2]jump
+	b                    *block
+	number               int  // of the code
+	behind               int  // the side whose block comes behind it; -1: none does
+	k                    int  // number of the uop at hand
+	bare                 bool // it has no template
+	last                 bool // it is the block's last
+	ended                bool
+	count                uint8 // instructions of the block
+	counted              bool  // they count
+	inKernel             bool  // it is in the kernel's half
+	toGate               bool  // it calls a gate
+	fop                  int   // what CPU.fop is here; -1: not known
+
+	done          uint64 // uops that are written already
+	flags, before uint8  // which of the host's are the guest's behind the uop at hand, and before it
 }
+
+const (
+	flagsNone = iota
+	flagsAll
+	flagsNoCarry
+)
 
 // site is where host code leaves for the slow function of uop k. Places are offsets in memory.
 type site struct {
@@ -69,23 +79,22 @@ func (t *translator) site(pc int) {
 func (t *translator) block(b *block, number int, all *[numOps]template) {
 	co := b.code
 	t.hot.b, t.cold.b, t.sites, t.out = t.hot.b[:0], t.cold.b[:0], t.sites[:0], [2]jump{}
-	t.b, t.number, t.fop, t.ended = b, number, -1, false
+	t.b, t.number, t.fop, t.ended, t.done, t.flags = b, number, -1, false, 0, flagsNone
+	t.siteNow = 0
 	t.count, t.counted, t.inKernel, t.toGate = co.count, !co.shadow && co.count != 0, int64(co.va) < 0, co.toGate
 	t.enter()
 	us := co.fast
 	for t.k = 0; t.k < len(us); {
 		u := &us[t.k]
 		t.bare, t.last = false, t.k == len(us)-1
-		switch u.op {
-		case o_push_run, o_pop_run, o_pop_run_ret, o_st_run, o_ld_run:
-			t.k += t.run(us[t.k:])
+		t.before, t.flags = t.flags, flagsNone
+		if n := t.row(us, all); n > 0 {
+			t.k += n
 			continue
 		}
-		op := u.op
-		if op >= o_push_run {
-			op = firstOps[op-o_push_run]
-		}
+		op := plainOp(u)
 		first := len(t.sites)
+		t.sitesBefore, t.siteNow = t.siteNow, first
 		if p := &all[op]; p.emit != nil {
 			p.emit(t, u, p)
 		} else {
@@ -104,6 +113,26 @@ func (t *translator) block(b *block, number int, all *[numOps]template) {
 	if !t.ended {
 		t.hot.put(0x0f, 0x0b)
 	}
+}
+
+// row writes a row of uops at once, and returns how many; 0: there is none.
+func (t *translator) row(us []uop, all *[numOps]template) int {
+	u := &us[t.k]
+	switch {
+	case t.k < 64 && t.done>>t.k&1 != 0:
+		return 1
+	case plainOp(u) == o_push_r && t.k < 64 && t.pushes(us, all):
+		return 1
+	case plainOp(u) == o_pop_r:
+		if n := t.pops(us[t.k:]); n > 0 {
+			return n
+		}
+	}
+	switch u.op {
+	case o_push_run, o_pop_run, o_pop_run_ret, o_st_run, o_ld_run:
+		return t.run(us[t.k:])
+	}
+	return 0
 }
 
 // enter is the head of a block: the budget is taken.

@@ -1,0 +1,118 @@
+//go:build linux && amd64 && !race
+
+package x86
+
+import "kscope/kernel/mem"
+
+// The saved registers. gcc's functions push a part of this row, with moves between the pushes, and pop it before they return. Each
+// part has a piece: a function begins and ends with a call of 5 bytes, and one probe.
+
+var savedRow = [6]uint8{R15, R14, R13, R12, RBP, RBX}
+
+// savedPieces are the pieces for savedRow[i:j], by i and j-1.
+type savedPieces struct{ push, pop, popRet [6][6]int }
+
+func savedIndex(off uint8) int {
+	for i, r := range savedRow {
+		if r*8 == off {
+			return i
+		}
+	}
+	return -1
+}
+
+func (t *translator) makeSaved(p *savedPieces, here func() int) {
+	for i := range 6 {
+		for j := i + 1; j <= 6; j++ {
+			row, n := savedRow[i:j], int32(j-i)
+			p.push[i][j-1] = here()
+			t.hot.rm(3, opLea, hAX, h15, -8*n)
+			t.probePiece(1, func() { t.withinWords(n) })
+			for k, r := range row {
+				t.hot.store(3, t.get(r*8, hCX), hAX, 8*(n-1-int32(k)))
+			}
+			t.hot.rm(3, opLea, h15, h15, -8*n)
+			t.hot.put(0xc3)
+			p.pop[i][j-1] = here()
+			t.hot.rr(3, opMov, hAX, h15)
+			t.probePiece(0, func() { t.withinWords(n) })
+			t.loadRow(row, 0)
+			p.popRet[i][j-1] = here()
+			t.hot.rr(3, opMov, hAX, h15)
+			t.probePiece(0, func() { t.withinWords(n + 1) })
+			t.hot.load(3, hDX, hAX, 8*n)
+			t.canonical(hCX)
+			t.loadRow(row, 8)
+		}
+	}
+}
+
+// withinWords compares an offset in a page with the last where n words begin.
+func (t *translator) withinWords(n int32) {
+	t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
+	t.hot.u32(uint32(mem.PageSize - 8*n))
+}
+
+// loadRow pops a row, and so many bytes more, and returns.
+func (t *translator) loadRow(row []uint8, more int32) {
+	n := int32(len(row))
+	for k, r := range row {
+		t.loadTo(r*8, 3, 8*(n-1-int32(k)))
+	}
+	t.hot.rm(3, opLea, h15, h15, 8*n+more)
+	t.hot.put(0xc3)
+}
+
+// plainOp is the operation of a uop without what it is fused with.
+func plainOp(u *uop) uint16 {
+	if u.op >= o_push_run {
+		return firstOps[u.op-o_push_run]
+	}
+	return u.op
+}
+
+// pushes writes the pushes of saved registers from uop t.k on, also those behind moves, which do not mind; t.done has them. false:
+// that is not one.
+func (t *translator) pushes(us []uop, all *[numOps]template) bool {
+	first := savedIndex(us[t.k].s)
+	if first < 0 {
+		return false
+	}
+	j, written := first, uint32(0)
+	t.done = 1 << t.k
+	for k := t.k + 1; k < len(us) && k < 64; k++ {
+		u := &us[k]
+		if op := plainOp(u); op == o_push_r {
+			if j == 5 || u.s != savedRow[j+1]*8 || written>>savedRow[j+1]&1 != 0 {
+				break
+			}
+			j++
+			t.done |= 1 << k
+		} else if p := &all[op]; !p.quiet || u.d>>3 == RSP || u.s>>3 == RSP || u.m>>3 == RSP || u.x>>3 == RSP {
+			break
+		} else {
+			written |= 1 << (u.d >> 3)
+		}
+	}
+	t.callSite(t.shared.saved.push[first][j])
+	return true
+}
+
+// pops writes a row of pops of saved registers, and a ret behind them, and returns how many uops these are; 0: it is none.
+func (t *translator) pops(us []uop) int {
+	j := savedIndex(us[0].d)
+	if j < 0 {
+		return 0
+	}
+	i, n := j, 1
+	for n < len(us) && i > 0 && plainOp(&us[n]) == o_pop_r && us[n].d == savedRow[i-1]*8 {
+		i, n = i-1, n+1
+	}
+	if n == len(us)-1 && us[n].op == o_ret {
+		t.callSite(t.shared.saved.popRet[i][j])
+		t.returns()
+		return n + 1
+	}
+	t.callSite(t.shared.saved.pop[i][j])
+	return n
+}
