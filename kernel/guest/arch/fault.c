@@ -123,8 +123,10 @@ static noinline void do_user_addr_fault(struct pt_regs *regs, unsigned long erro
 	}
 	fault = handle_mm_fault(vma, address, flags, regs);
 	mmap_read_unlock(mm);
-	if (likely(!(fault & VM_FAULT_ERROR)))
+	if (likely(!(fault & VM_FAULT_ERROR))) {
+		current->min_flt++;	/* mm_account_fault(): none of ours waits for a disk here and is called major */
 		return;
+	}
 	if (fault & VM_FAULT_OOM && user_mode(regs))
 		do_group_exit(SIGKILL);
 	if (fault & VM_FAULT_SIGBUS)

@@ -157,6 +157,7 @@ static __always_inline void add_mm_counter(struct mm_struct *mm, int member, lon
 	mm_trace_rss_stat(mm, member, atomic_long_add_return(value, &mm->rss_stat[member]));
 }
 static __always_inline unsigned long get_mm_rss(struct mm_struct *mm) { return get_mm_counter(mm, MM_FILEPAGES) + get_mm_counter(mm, MM_ANONPAGES); }
+static __always_inline unsigned long get_mm_hiwater_rss(struct mm_struct *mm) { return max(mm->hiwater_rss, get_mm_rss(mm)); }
 static __always_inline void update_hiwater_rss(struct mm_struct *mm) { mm->hiwater_rss = max(mm->hiwater_rss, get_mm_rss(mm)); }
 static __always_inline void update_hiwater_vm(struct mm_struct *mm) { mm->hiwater_vm = max(mm->hiwater_vm, mm->total_vm); }
 #define mm_cpumask(mm)		(&(mm)->cpu_bitmap)

@@ -150,7 +150,9 @@ struct signal_struct {
 	struct hrtimer real_timer;		/* setitimer(), alarm(): sends SIGALRM to leader_pid */
 	ktime_t it_real_incr;
 	struct rlimit { unsigned long rlim_cur, rlim_max; } rlim[RLIM_NLIMITS];
-	u64 cutime, cstime;
+	u64 utime, stime, cutime, cstime;	/* of threads that have left; of children that were waited for, and theirs */
+	unsigned long nvcsw, nivcsw, min_flt, cnvcsw, cnivcsw, cmin_flt;
+	unsigned long maxrss, cmaxrss;		/* in pages; of address spaces that are gone, and of the biggest child */
 	u64 acct_utime, acct_stime;		/* of threads that have left (kernel/tsacct.c) */
 	unsigned long acct_mem;
 	long acct_exitcode;
@@ -204,7 +206,7 @@ struct task_struct {
 	int *set_child_tid, *clear_child_tid;
 	void *worker_private;			/* kthread's struct kthread */
 	u64 utime, stime;
-	unsigned long nvcsw, nivcsw;
+	unsigned long nvcsw, nivcsw, min_flt;
 	unsigned long rcu_tasks_nvcsw;		/* at the start of the grace period that waits for it: kernel/rcu_tasks.c */
 	bool rcu_tasks_holdout;
 	u64 start_time, start_boottime;
@@ -375,7 +377,18 @@ __noreturn void do_exit(long code);
 __noreturn void do_group_exit(int code);
 __noreturn void make_task_dead(int signr);
 int kernel_wait(pid_t pid, int *stat);
-long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru);
+struct rusage {				/* as user programs see it */
+	struct { long tv_sec, tv_usec; } ru_utime, ru_stime;
+	long ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock, ru_msgsnd, ru_msgrcv,
+		ru_nsignals, ru_nvcsw, ru_nivcsw;
+};
+#define RUSAGE_SELF	0
+#define RUSAGE_CHILDREN	(-1)
+#define RUSAGE_BOTH	(-2)			/* the kernel's own */
+#define RUSAGE_THREAD	1
+void task_cputime(struct task_struct *t, u64 *utime, u64 *stime);
+void getrusage(struct task_struct *p, int who, struct rusage *r);
+long kernel_wait4(pid_t upid, int __user *stat_addr, int options, struct rusage *ru);
 int kernel_execve(const char *filename, const char *const *argv, const char *const *envp);
 void __set_task_comm(struct task_struct *tsk, const char *from, bool exec);
 #define set_task_comm(t, s) __set_task_comm(t, s, false)

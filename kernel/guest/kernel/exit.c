@@ -39,6 +39,16 @@ static void __exit_signal(struct task_struct *tsk)
 
 	spin_lock(&sighand->siglock);
 	sig->nr_threads--;
+	if (!thread_group_leader(tsk)) {
+		u64 utime, stime;
+
+		task_cputime(tsk, &utime, &stime);
+		sig->utime += utime;
+		sig->stime += stime;
+		sig->nvcsw += tsk->nvcsw;
+		sig->nivcsw += tsk->nivcsw;
+		sig->min_flt += tsk->min_flt;
+	}
 	__unhash_process(tsk);
 	flush_sigqueue(&tsk->pending);
 	tsk->sighand = NULL;
@@ -189,6 +199,8 @@ __noreturn void do_exit(long code)
 		hrtimer_cancel(&tsk->signal->real_timer);
 	if (tsk->mm)
 		sync_mm_rss(tsk->mm);
+	if (group_dead && tsk->mm)
+		tsk->signal->maxrss = max(tsk->signal->maxrss, get_mm_hiwater_rss(tsk->mm));
 	acct_update_integrals(tsk);
 	acct_collect(code, group_dead);
 	tsk->exit_code = code;
@@ -274,6 +286,7 @@ struct wait_opts {
 	int options, stat, notask_error, cause, status;
 	pid_t found;
 	uid_t uid;
+	struct rusage *wo_rusage;
 };
 
 static bool eligible_child(struct wait_opts *wo, struct task_struct *p)
@@ -284,6 +297,7 @@ static bool eligible_child(struct wait_opts *wo, struct task_struct *p)
 /* tasklist_lock held for reading, dropped when a child is reaped. */
 static __always_inline int wait_task_zombie(struct wait_opts *wo, struct task_struct *p)
 {
+	struct signal_struct *sig = p->signal, *psig = current->signal;
 	u64 utime, stime;
 
 	if (!(wo->options & WEXITED))
@@ -295,14 +309,24 @@ static __always_inline int wait_task_zombie(struct wait_opts *wo, struct task_st
 	wo->status = wo->stat & 0x7f ? wo->stat & 0x7f : wo->stat >> 8;
 	wo->found = task_pid_vnr(p);
 	wo->uid = from_kuid_munged(&init_user_ns, p->cred->uid);
-	read_unlock(&tasklist_lock);
-	if (unlikely(wo->options & WNOWAIT))
+	if (unlikely(wo->options & WNOWAIT)) {
+		if (wo->wo_rusage)
+			getrusage(p, RUSAGE_BOTH, wo->wo_rusage);
+		read_unlock(&tasklist_lock);
 		return 1;
+	}
+	read_unlock(&tasklist_lock);
 	thread_group_cputime_adjusted(p, &utime, &stime);
 	spin_lock_irq(&current->sighand->siglock);
-	current->signal->cutime += utime;
-	current->signal->cstime += stime;
+	psig->cutime += utime + sig->cutime;
+	psig->cstime += stime + sig->cstime;
+	psig->cmin_flt += p->min_flt + sig->min_flt + sig->cmin_flt;
+	psig->cnvcsw += p->nvcsw + sig->nvcsw + sig->cnvcsw;
+	psig->cnivcsw += p->nivcsw + sig->nivcsw + sig->cnivcsw;
+	psig->cmaxrss = max(psig->cmaxrss, max(sig->maxrss, sig->cmaxrss));
 	spin_unlock_irq(&current->sighand->siglock);
+	if (unlikely(wo->wo_rusage))
+		getrusage(p, RUSAGE_BOTH, wo->wo_rusage);
 	release_task(p);
 	return 1;
 }
@@ -315,6 +339,8 @@ static int wait_report(struct wait_opts *wo, struct task_struct *p, int stat, in
 	wo->status = status;
 	wo->found = task_pid_vnr(p);
 	wo->uid = from_kuid_munged(&init_user_ns, p->cred->uid);
+	if (wo->wo_rusage)
+		getrusage(p, RUSAGE_BOTH, wo->wo_rusage);
 	read_unlock(&tasklist_lock);
 	return 1;
 }
@@ -414,9 +440,9 @@ static noinline long do_wait(struct wait_opts *wo)
 	return retval;
 }
 
-long kernel_wait4(pid_t upid, int __user *stat_addr, int options, void *ru)
+long kernel_wait4(pid_t upid, int __user *stat_addr, int options, struct rusage *ru)
 {
-	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options | WEXITED };
+	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options | WEXITED, .wo_rusage = ru };
 	long ret;
 
 	if (upid > 0) {
@@ -445,13 +471,19 @@ int kernel_wait(pid_t pid, int *stat)
 	return ret;
 }
 
-SYSCALL_DEFINE4(wait4, pid_t, upid, int *, stat_addr, int, options, void *, ru)
+SYSCALL_DEFINE4(wait4, pid_t, upid, int *, stat_addr, int, options, struct rusage *, ru)
 {
+	struct rusage r;
+	long err;
+
 	if (options & ~(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
 		return -EINVAL;
 	if (stat_addr && !access_ok(stat_addr, sizeof(int)))
 		return -EFAULT;
-	return kernel_wait4(upid, stat_addr, options, ru);
+	err = kernel_wait4(upid, stat_addr, options, ru ? &r : NULL);
+	if (err > 0 && ru && copy_to_user(ru, &r, sizeof(r)))
+		return -EFAULT;
+	return err;
 }
 
 /* 0 and what was found in *wo: nothing with WNOHANG when no child has anything to tell. */
@@ -488,16 +520,17 @@ static noinline long kernel_waitid(int which, pid_t upid, struct wait_opts *wo)
 	return ret;
 }
 
-SYSCALL_DEFINE5(waitid, int, which, pid_t, upid, struct siginfo *, infop, int, options, void *, ru)
+SYSCALL_DEFINE5(waitid, int, which, pid_t, upid, struct siginfo *, infop, int, options, struct rusage *, ru)
 {
-	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options };
+	struct rusage r;
+	struct wait_opts wo = { .wo_type = PIDTYPE_MAX, .options = options, .wo_rusage = ru ? &r : NULL };
 	struct kernel_siginfo info = { 0 };
 	long ret = kernel_waitid(which, upid, &wo);
 	struct siginfo out;
 
 	if (ret > 0) {
 		info = (struct kernel_siginfo){ .si_signo = SIGCHLD, .si_code = wo.cause, .si_pid = wo.found, .si_uid = wo.uid, .si_status = wo.status };
-		ret = 0;
+		ret = ru && copy_to_user(ru, &r, sizeof(r)) ? -EFAULT : 0;
 	}
 	if (ret || !infop)
 		return ret;

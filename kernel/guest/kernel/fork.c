@@ -277,7 +277,7 @@ static __always_inline int copy_mm(unsigned long clone_flags, struct task_struct
 {
 	struct mm_struct *oldmm = current->mm, *mm;
 
-	tsk->nvcsw = tsk->nivcsw = 0;
+	tsk->nvcsw = tsk->nivcsw = tsk->min_flt = 0;
 	tsk->mm = tsk->active_mm = NULL;
 	if (!oldmm)
 		return 0;

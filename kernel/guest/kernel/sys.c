@@ -149,6 +149,8 @@ noinline void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *sti
 	struct task_struct *t;
 
 	task_cputime(tsk->group_leader, utime, stime);
+	*utime += tsk->signal->utime;
+	*stime += tsk->signal->stime;
 	list_for_each_entry(t, &tsk->group_leader->thread_group, thread_group) {
 		u64 u, s;
 
@@ -178,6 +180,64 @@ void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st)
 {
 	thread_group_cputime(p, ut, st);
 	cputime_adjust(p->se.sum_exec_runtime, ut, st);
+}
+
+/* tasklist_lock held, or p is current or a zombie that is the caller's. */
+noinline void getrusage(struct task_struct *p, int who, struct rusage *r)
+{
+	struct signal_struct *sig = p->signal;
+	u64 utime = 0, stime = 0, tgutime, tgstime;
+	unsigned long maxrss = 0;
+	struct task_struct *t;
+
+	memset(r, 0, sizeof(*r));
+	if (who == RUSAGE_BOTH || who == RUSAGE_CHILDREN) {
+		utime = sig->cutime;
+		stime = sig->cstime;
+		r->ru_nvcsw = sig->cnvcsw;
+		r->ru_nivcsw = sig->cnivcsw;
+		r->ru_minflt = sig->cmin_flt;
+		maxrss = sig->cmaxrss;
+	}
+	if (who == RUSAGE_THREAD) {
+		task_cputime(p, &utime, &stime);
+		cputime_adjust(p->se.sum_exec_runtime, &utime, &stime);
+		r->ru_nvcsw = p->nvcsw;
+		r->ru_nivcsw = p->nivcsw;
+		r->ru_minflt = p->min_flt;
+		maxrss = sig->maxrss;
+	} else if (who != RUSAGE_CHILDREN) {
+		thread_group_cputime_adjusted(p, &tgutime, &tgstime);
+		utime += tgutime;
+		stime += tgstime;
+		t = p->group_leader;
+		r->ru_nvcsw += sig->nvcsw + t->nvcsw;
+		r->ru_nivcsw += sig->nivcsw + t->nivcsw;
+		r->ru_minflt += sig->min_flt + t->min_flt;
+		list_for_each_entry(t, &p->group_leader->thread_group, thread_group) {
+			r->ru_nvcsw += t->nvcsw;
+			r->ru_nivcsw += t->nivcsw;
+			r->ru_minflt += t->min_flt;
+		}
+		maxrss = max(maxrss, sig->maxrss);
+	}
+	if (who != RUSAGE_CHILDREN && p == current && p->mm)
+		maxrss = max(maxrss, get_mm_hiwater_rss(p->mm));
+	r->ru_maxrss = maxrss * (PAGE_SIZE / 1024);
+	r->ru_utime.tv_sec = utime / NSEC_PER_SEC;
+	r->ru_utime.tv_usec = utime % NSEC_PER_SEC / 1000;
+	r->ru_stime.tv_sec = stime / NSEC_PER_SEC;
+	r->ru_stime.tv_usec = stime % NSEC_PER_SEC / 1000;
+}
+
+SYSCALL_DEFINE2(getrusage, int, who, struct rusage *, ru)
+{
+	struct rusage r;
+
+	if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
+		return -EINVAL;
+	getrusage(current, who, &r);
+	return copy_to_user(ru, &r, sizeof(r)) ? -EFAULT : 0;
 }
 
 SYSCALL_DEFINE1(times, struct tms *, tbuf)

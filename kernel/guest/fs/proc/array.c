@@ -196,6 +196,7 @@ static u64 to_clock_t(u64 ns)
 static noinline int do_task_stat(struct seq_file *m, struct task_struct *t, int whole)
 {
 	u64 utime = t->utime, stime = t->stime, cutime = 0, cstime = 0;
+	unsigned long min_flt = t->min_flt, cmin_flt = 0;
 	unsigned long shared = 0, ignored = 0, caught = 0, flags, wchan = 0;
 	struct mm_struct *mm = get_task_mm(t);
 	struct sighand_struct *sighand = __lock_task_sighand(t, &flags);
@@ -206,6 +207,9 @@ static noinline int do_task_stat(struct seq_file *m, struct task_struct *t, int 
 		shared = t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0];
 		cutime = t->signal->cutime;
 		cstime = t->signal->cstime;
+		cmin_flt = t->signal->cmin_flt;
+		if (whole)
+			min_flt += t->signal->min_flt;
 		for (i = 0; i < _NSIG; i++) {
 			if (sighand->action[i].sa_handler == SIG_IGN)
 				ignored |= BIT(i);
@@ -220,9 +224,9 @@ static noinline int do_task_stat(struct seq_file *m, struct task_struct *t, int 
 		wchan = get_wchan(t) != 0;
 	seq_printf(m, "%d (", t->pid);
 	proc_task_name(m, t);
-	seq_printf(m, ") %c %d %d %d 0 -1 %u 0 0 0 0 %lu %lu %lu %lu %d %d %d 0 %lu %lu %lu ", get_task_state(t),
+	seq_printf(m, ") %c %d %d %d 0 -1 %u %lu %lu 0 0 %lu %lu %lu %lu %d %d %d 0 %lu %lu %lu ", get_task_state(t),
 		   t->real_parent ? t->real_parent->tgid : 0, __task_pid_nr_ns(t, PIDTYPE_PGID, NULL), __task_pid_nr_ns(t, PIDTYPE_SID, NULL),
-		   t->flags, to_clock_t(utime), to_clock_t(stime), to_clock_t(cutime), to_clock_t(cstime), t->prio - MAX_RT_PRIO,
+		   t->flags, min_flt, cmin_flt, to_clock_t(utime), to_clock_t(stime), to_clock_t(cutime), to_clock_t(cstime), t->prio - MAX_RT_PRIO,
 		   task_nice(t), threads, to_clock_t(t->start_time), mm ? mm->total_vm << PAGE_SHIFT : 0,
 		   mm ? get_task_rss(t, mm) : 0);
 	seq_printf(m, "18446744073709551615 %lu %lu %lu 0 0 %lu %lu %lu %lu %lu 0 0 %d %d %u %u 0 0 0", mm ? mm->start_code : 0,
