@@ -355,7 +355,7 @@ func (t *Tracer) modCommand(s *filterState, fn, module string) error {
 		}
 		return kernel.EINVAL
 	}
-	s.mods = append(s.mods, pendingMod{fn, module})
+	s.mods = slices.Insert(s.mods, 0, pendingMod{fn, module}) // the newest is listed first
 	return nil
 }
 

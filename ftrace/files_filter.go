@@ -101,12 +101,11 @@ func (t *Tracer) graphers() []*graphUser {
 func filterText(h *Handle, b []byte) ([]byte, error) {
 	hash := *filterOf(h)
 	filter := h.File.Path == "set_ftrace_filter"
-	if hash.Empty() {
-		if filter {
-			b = append(b, "#### all functions enabled ####\n"...)
-		} else {
-			b = append(b, "#### no functions disabled ####\n"...)
-		}
+	switch {
+	case filter && hash.Empty():
+		b = append(b, "#### all functions enabled ####\n"...)
+	case !filter && hash.Len() == 0: // pending modules or not
+		b = append(b, "#### no functions disabled ####\n"...)
 	}
 	b = h.T.sites.namesText(b, hash)
 	for _, m := range h.T.mods[modsOf(h)] {

@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"fmt"
+	"slices"
 
 	"kscope/ftrace/ring"
 	"kscope/kernel"
@@ -47,10 +48,11 @@ func closeFree(h *Handle) error {
 	return nil
 }
 
-// dump is ftrace_dump: tracing goes off, and the events of one CPU or of all go to the console in the latency format.
+// dump is ftrace_dump: tracing goes off, and the events of one CPU or of all go to the log in the latency format, by the next interrupt.
 func (t *Tracer) dump(c *kernel.VCPU, cpu int) {
 	t.switchOn(c, false)
-	say := func(text string) { t.m.Log(c, 0, text) }
+	r := t.root()
+	say := func(text string) { r.dumped = append(slices.Clip(r.dumped), text) }
 	say("Dumping ftrace buffer:")
 	p := newPrinter(t)
 	p.ahead, p.latency = &consumer{t: t}, true
@@ -76,6 +78,21 @@ func (t *Tracer) dump(c *kernel.VCPU, cpu int) {
 	} else {
 		say("---------------------------------")
 	}
+	c.RaiseIRQWork()
+}
+
+// gateDumpLine: long tracefs_dump_line(char *line, u64 size): the next line of a dump, for the guest's log; 0: there is none.
+func (t *Tracer) gateDumpLine(c *kernel.VCPU) uint64 {
+	if len(t.dumped) == 0 {
+		return 0
+	}
+	line := t.dumped[0]
+	t.dumped = t.dumped[1:]
+	line = line[:min(len(line), int(c.Arg(1))-1)]
+	if err := t.m.Write(c.Arg(0), append([]byte(line), 0)); err != nil {
+		return ret(err)
+	}
+	return uint64(len(line) + 1)
 }
 
 // lines splits text at its newlines.

@@ -112,6 +112,7 @@ type Tracer struct {
 	formats    []uint64        // of trace_printk, that modules have brought along
 	defined    []*event.Format // by Define
 	keeper     *lossKeeper     // nil: losses are not kept
+	dumped     []string        // lines of dumps that the guest has not printed yet: gateDumpLine
 	printks    *printer        // for trace_printk; nil: not used yet
 	markIP     uint64
 	setCPU     int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows

@@ -26,6 +26,7 @@ func (t *Tracer) registerGates() {
 		{"tracefs_release", t.fs.gateRelease},
 		{"tracefs_readable", t.fs.gateReadable},
 		{"tracefs_splice", t.fs.gateSplice},
+		{"tracefs_dump_line", t.gateDumpLine},
 		{"tracefs_mkdir", t.fs.gateMkdir},
 		{"tracefs_rmdir", t.fs.gateRmdir},
 		{"tracefs_set_enabled", t.gateSetEnabled},

@@ -109,6 +109,8 @@ func (d *dmesgRun) run() int {
 	}
 	if d.on['W'] {
 		c.s.Lseek(fd, 0, 2)
+	} else {
+		c.s.Lseek(fd, 0, 3) // SEEK_DATA: behind the last -C
 	}
 	for {
 		b, e := c.s.Read(fd, 8192)

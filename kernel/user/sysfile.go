@@ -47,7 +47,7 @@ func (s *Sys) do1(name string, values ...any) kernel.Errno {
 
 func (s *Sys) Rename(from, to string) kernel.Errno      { return s.do1("rename", from, to) }
 func (s *Sys) Link(from, to string) kernel.Errno        { return s.do1("link", from, to) }
-func (s *Sys) Symlink(text, path string) kernel.Errno   { return s.do1("symlink", text, path) }
+func (s *Sys) Symlink(text, path string) kernel.Errno   { return s.do1("symlinkat", text, -100, path) } // as coreutils do
 func (s *Sys) Chmod(path string, m uint32) kernel.Errno { return s.do1("chmod", path, int(m)) }
 
 // Utimensat sets a file's times (seconds, ns); utimeNow and utimeOmit as ns mean what they say.

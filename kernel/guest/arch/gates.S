@@ -39,6 +39,7 @@
 	GATE tracefs_release
 	GATE tracefs_readable
 	GATE tracefs_splice
+	GATE tracefs_dump_line
 	GATE tracefs_mkdir
 	GATE tracefs_rmdir
 	GATE tracefs_set_enabled

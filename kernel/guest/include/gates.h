@@ -55,6 +55,7 @@ long tracefs_read(u64 handle, char *kbuf, u64 len, u64 pos);
 long tracefs_write(u64 handle, const char *kbuf, u64 len, u64 pos);
 long tracefs_release(u64 handle);
 long tracefs_readable(u64 handle, u64 how);		/* 0: a read, 1: what poll(2) says, 2: a splice */
+long tracefs_dump_line(char *line, u64 size);		/* the next line of ftrace_dump(); 0: no more */
 long tracefs_splice(u64 handle, char *page, u64 len, u64 waited);	/* as much of a page as a splice of len gets */
 long tracefs_mkdir(u64 dir, const char *name);
 long tracefs_rmdir(u64 dir, const char *name);

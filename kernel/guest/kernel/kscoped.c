@@ -30,9 +30,13 @@ void kscoped_kick(void)
 	wake_up_interruptible(&kscoped_wait);
 }
 
-/* In the interrupt of vector 0xf6: a blocking file of the host may have become readable. */
+/* In the interrupt of vector 0xf6: a blocking file of the host may have become readable, or the tracer has lines for the log. */
 void kscope_irq_work(void)
 {
+	char line[256];
+
+	while (tracefs_dump_line(line, sizeof(line)) > 0)
+		printk(KERN_EMERG "%s\n", line);
 	wake_up_interruptible_all(&tracefs_wait);
 	wake_up_interruptible_all(&hostcons_wait);
 }
