@@ -110,3 +110,27 @@ func TestOneStepIsTaken(t *testing.T) {
 		}
 	}
 }
+
+// TestTracedChain: with events that move t over the ends of slices a machine whose slices follow each other within a Run is as one that
+// stops at each, which a slice hook demands.
+func TestTracedChain(t *testing.T) {
+	run := func(write string, seed uint64, single bool) (trail string) {
+		tr := boot(t, kernel.Config{Seed: seed, CPUs: 2})
+		file, arg, _ := strings.Cut(write, " ")
+		must(t, tr.WriteFile(file, arg+"\n", false))
+		if single {
+			tr.m.SetSliceHook(func(*kernel.VCPU) {})
+		}
+		must(t, tr.m.Hot(0b10, 0))
+		for range 20 {
+			tr.m.Run(kernel.Until{Time: tr.m.Now() + 20_000})
+			trail += fmt.Sprintf("%d %d %x\n", tr.m.Now(), tr.m.Insns(), tr.m.StateHash())
+		}
+		return trail + tr.Text(-1)
+	}
+	for seed, write := range []string{"current_tracer function", "current_tracer function_graph", "events/enable 1"} {
+		if one, all := run(write, uint64(seed), true), run(write, uint64(seed), false); one != all {
+			t.Errorf("%s: single slices:\n%.2000s\nothers:\n%.2000s", write, one, all)
+		}
+	}
+}

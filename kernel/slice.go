@@ -128,11 +128,20 @@ func (m *Machine) plan(v *VCPU, now uint64) {
 func (v *VCPU) allowed() int64 {
 	t := &v.m.turn
 	now := v.Now()
-	if now >= min(t.end, t.until) || v.CPU.Insns >= t.last || v.m.stopWhy != nil {
+	if now >= t.until || v.CPU.Insns >= t.last || v.m.stopWhy != nil || now >= t.end && !v.passEnd(now) {
 		return 0
 	}
 	t.ahead = t.until > t.end
 	return int64(min(t.until-now, t.last-v.CPU.Insns, 1<<40))
+}
+
+// passEnd begins the next slice where a gate has moved t over the end of one, as follow would: by the plan it is v's again.
+func (v *VCPU) passEnd(now uint64) bool {
+	if v.inShadow() {
+		return false
+	}
+	v.m.turn.end = now + v.m.sliceLen()
+	return true
 }
 
 // lookUp has the Run under way end with the gate or trap under way.
