@@ -150,11 +150,12 @@ out:
 	return error;
 }
 
-#define RLIMIT_NOFILE_DEFAULT	1024
+/* rlimit(RLIMIT_NOFILE), as far as a table can grow. */
+static inline int nofile(void) { return min(READ_ONCE(current->signal->rlim[RLIMIT_NOFILE].rlim_cur), (unsigned long)NR_OPEN_MAX); }
 
 int get_unused_fd_flags(unsigned int flags)
 {
-	return alloc_fd(0, RLIMIT_NOFILE_DEFAULT, flags);
+	return alloc_fd(0, nofile(), flags);
 }
 
 static void __put_unused_fd(struct files_struct *files, unsigned int fd)
@@ -488,7 +489,7 @@ static noinline int ksys_dup3(unsigned int oldfd, unsigned int newfd, int flags)
 		return -EINVAL;
 	if (unlikely(oldfd == newfd))
 		return -EINVAL;
-	if (newfd >= RLIMIT_NOFILE_DEFAULT)
+	if (newfd >= nofile())
 		return -EBADF;
 	spin_lock(&files->file_lock);
 	err = expand_files(files, newfd);
@@ -563,7 +564,7 @@ SYSCALL_DEFINE1(dup, unsigned int, fildes)
 	int ret = -EBADF;
 
 	if (file) {
-		ret = alloc_fd(0, RLIMIT_NOFILE_DEFAULT, 0);
+		ret = alloc_fd(0, nofile(), 0);
 		if (ret >= 0)
 			fd_install(ret, file);
 		else
@@ -576,9 +577,9 @@ int f_dupfd(unsigned int from, struct file *file, unsigned int flags)
 {
 	int err;
 
-	if (from >= RLIMIT_NOFILE_DEFAULT)
+	if (from >= nofile())
 		return -EINVAL;
-	err = alloc_fd(from, RLIMIT_NOFILE_DEFAULT, flags);
+	err = alloc_fd(from, nofile(), flags);
 	if (err >= 0) {
 		get_file(file);
 		fd_install(err, file);

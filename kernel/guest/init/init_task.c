@@ -10,7 +10,7 @@ static struct signal_struct init_signals = {
 	.sigcnt = REFCOUNT_INIT(1), .nr_threads = 1, .live = ATOMIC_INIT(1),
 	.wait_chldexit = __WAIT_QUEUE_HEAD_INITIALIZER(init_signals.wait_chldexit),
 	.rlim = { [0 ... RLIM_NLIMITS - 1] = { RLIM_INFINITY, RLIM_INFINITY }, [RLIMIT_STACK] = { 8 << 20, RLIM_INFINITY },
-		[RLIMIT_NOFILE] = { 1024, 4096 },
+		[RLIMIT_NOFILE] = { 1024, 4096 }, [8] = { 8 << 20, 8 << 20 }, [12] = { 819200, 819200 },	/* locked memory, message queues */
 		[4] = { 0, RLIM_INFINITY }, [13] = { 0, 0 }, [14] = { 0, 0 } },	/* no cores; no limits to nice and rtprio for root */
 	.pids = { NULL, &init_struct_pid, &init_struct_pid, &init_struct_pid },
 	.cred_guard_mutex = __MUTEX_INITIALIZER(init_signals.cred_guard_mutex),

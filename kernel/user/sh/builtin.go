@@ -562,25 +562,6 @@ func umaskBuiltin(sh *Shell, argv []string) int {
 	return sh.print("umask", sprintf("%04o\n", old))
 }
 
-// ulimitBuiltin shows limits; there are none in the guest but that of open files. Setting one is accepted.
-func ulimitBuiltin(sh *Shell, argv []string) int {
-	text := "unlimited\n"
-	for _, a := range argv[1:] {
-		switch strings.TrimLeft(a, "-HS") {
-		case "n":
-			text = "1024\n"
-		case "s":
-			text = "8192\n"
-		case "c":
-			text = "0\n"
-		}
-		if a[0] != '-' {
-			return 0
-		}
-	}
-	return sh.print("ulimit", text)
-}
-
 // times is the user and system time of this shell and its children in ns.
 func (sh *Shell) times() (user, sys uint64) {
 	t := sh.tms()

@@ -1,6 +1,7 @@
 package sh
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ type job struct {
 	id      int
 	pids    []int
 	text    string
+	parts   []string // of a pipeline, its stages
 	done    bool
 	code    int
 	stopped bool
@@ -47,6 +49,10 @@ func (sh *Shell) background(st *syntax.Stmt) int {
 	j := &job{text: source(&plain)}
 	if c, ok := pipeOf(&plain); ok {
 		j.pids, _ = sh.startStages(c, stdin, true)
+		var all []bool
+		for _, st := range stages(nil, c, &all) {
+			j.parts = append(j.parts, source(st))
+		}
 	} else {
 		pid, e := sh.fork(func(sh *Shell) int {
 			if stdin >= 0 {
@@ -106,41 +112,82 @@ func statusOf(ws int) int {
 
 // waitFor waits for one child; others that end meanwhile are noted. text is the command for the message about a signal.
 func (sh *Shell) waitFor(pid int, text func() string) int {
+	ws, ok := sh.waitStatus(pid)
+	if !ok {
+		return 127
+	}
+	if ws&0x7f != 0 {
+		sh.died([]int{pid}, []int{ws}, ws, func() []string {
+			if text == nil {
+				return nil
+			}
+			return []string{text()}
+		})
+	}
+	return statusOf(ws)
+}
+
+func (sh *Shell) waitStatus(pid int) (ws int, ok bool) {
 	for {
 		if ws, ok := sh.exits[pid]; ok {
 			delete(sh.exits, pid)
-			if sig := ws & 0x7f; sig != 0 {
-				sh.died(pid, ws, text)
-			}
-			return statusOf(ws)
+			return ws, true
 		}
 		got, ws, e := sh.s.Wait4(-1, 0)
 		switch {
 		case e == kernel.EINTR:
 			sh.poll()
 		case e != 0:
-			return 127
+			return 0, false
 		case got > 0:
 			sh.note(got, ws)
 		}
 	}
 }
 
-// died tells of a foreground command that a signal has killed. bash is silent about SIGINT and SIGPIPE, and about what a
-// substitution or a job runs.
-func (sh *Shell) died(pid, ws int, text func() string) {
-	sig := ws & 0x7f
-	if sig == sigINT || sig == sigPIPE || text == nil {
+// died tells of a foreground pipeline that ends by a signal: as an interactive shell does, in one word, also of SIGTERM and of a signal
+// that the shell traps. bash is silent about SIGINT and SIGPIPE, and about what a substitution runs. See notify_of_job_status in jobs.c.
+func (sh *Shell) died(pids, statuses []int, last int, parts func() []string) {
+	sig := last & 0x7f
+	list := parts()
+	if sig == sigINT || sig == sigPIPE || list == nil {
 		if sig == sigINT && sh.interactive {
 			sh.s.Write(2, []byte("\n"))
 		}
 		return
 	}
-	if sh.interactive {
-		sh.s.Write(2, []byte(signalText(ws)+"\n"))
+	if _, trapped := sh.traps[sig]; sh.interactive || sig == sigTERM || trapped {
+		sh.s.Write(2, []byte(signalText(last)+"\n"))
 		return
 	}
-	sh.errorf("%5d %-24s%s", pid, signalText(ws), text())
+	sh.deadLines(pids, statuses, list)
+}
+
+// deadLines are a line for each process of a pipeline: what became of it, unless that is what became of the first.
+func (sh *Shell) deadLines(pids, statuses []int, parts []string) {
+	var out strings.Builder
+	for i, pid := range pids {
+		ws := statuses[i]
+		state := signalText(ws)
+		switch {
+		case i > 0 && ws == statuses[0]:
+			state = ""
+		case ws&0x7f == 0 && ws == 0:
+			state = "Done"
+		case ws&0x7f == 0:
+			state = sprintf("Exit %d", statusOf(ws))
+		}
+		if i > 0 {
+			out.WriteString("\n     ")
+			parts[i] = "| " + parts[i]
+		}
+		if i > 0 && state == "" {
+			out.WriteString(sprintf("%5d %-22s%s", pid, state, parts[i])) // see print_pipeline
+		} else {
+			out.WriteString(sprintf("%5d %-24s%s", pid, state, parts[i]))
+		}
+	}
+	sh.errorf("%s", out.String())
 }
 
 // note keeps a child's status: its job's, or for who waits later.
@@ -158,6 +205,7 @@ func (sh *Shell) note(pid, ws int) {
 				sh.forget(j)
 				return
 			}
+			sh.killedLine(j)
 		}
 	}
 }
@@ -341,7 +389,6 @@ func (sh *Shell) waitSpec(spec string) int {
 			if j != nil && j.pid() == pid && j.done {
 				sh.forget(j)
 			}
-			sh.killedLine(pid, ws, j)
 			return statusOf(ws)
 		}
 		if j == nil {
@@ -353,7 +400,6 @@ func (sh *Shell) waitSpec(spec string) int {
 		if j.done {
 			ws := sh.exits[j.pid()]
 			sh.forget(j)
-			sh.killedLine(j.pid(), ws, j)
 			return statusOf(ws)
 		}
 		if ws, ok := sh.exits[pid]; ok && pid != 0 {
@@ -365,13 +411,21 @@ func (sh *Shell) waitSpec(spec string) int {
 	}
 }
 
-// killedLine tells of a job that a signal has ended, when it is waited for.
-func (sh *Shell) killedLine(pid, ws int, j *job) {
-	sig := ws & 0x7f
-	if sig == 0 || sig == sigINT || sig == sigPIPE || sig == sigTERM || j == nil || sh.interactive {
+// killedLine tells of a job that a signal has ended.
+func (sh *Shell) killedLine(j *job) {
+	sig := sh.exits[j.pid()] & 0x7f
+	if _, trapped := sh.traps[sig]; sig == 0 || sig == sigINT || sig == sigPIPE || sig == sigTERM || trapped || sh.interactive {
 		return
 	}
-	sh.errorf("%5d %-24s%s", pid, signalText(ws), j.text)
+	parts := j.parts
+	if len(parts) != len(j.pids) {
+		parts = []string{j.text}
+	}
+	statuses := make([]int, len(j.pids))
+	for i, p := range j.pids {
+		statuses[i] = sh.exits[p]
+	}
+	sh.deadLines(j.pids, statuses, slices.Clone(parts))
 }
 
 func jobsBuiltin(sh *Shell, argv []string) int {
@@ -466,29 +520,37 @@ func (sh *Shell) killOne(spec string, sig int) bool {
 
 func (sh *Shell) killList(args []string) int {
 	var out strings.Builder
+	status := 0
 	for _, a := range args {
 		n, ok := signalNumber(a)
-		if !ok {
-			sh.errorf("kill: %s: invalid signal specification", a)
-			return 1
+		if isDigits(a) && n > 128 {
+			n -= 128
 		}
-		if isDigits(a) {
-			if n > 128 {
-				n -= 128
-			}
-			out.WriteString(signalName(n) + "\n")
-		} else {
+		switch _, err := strconv.Atoi(signalName(n)); {
+		case !ok || n > sigRTMax || a == "128":
+			sh.errorf("kill: %s: invalid signal specification", a)
+			status = 1
+		case !isDigits(a):
 			out.WriteString(strconv.Itoa(n) + "\n")
+		case err != nil: // 32 and 33 have no names
+			out.WriteString(signalName(n) + "\n")
+		case n == 0:
+			out.WriteString("EXIT\n")
 		}
 	}
 	if len(args) == 0 {
-		for n := 1; n <= 31; n++ {
+		k := 0
+		for n := 1; n <= sigRTMax; n++ {
+			if n >= len(signals) && n < sigRTMin {
+				continue
+			}
 			end := "\t"
-			if n%5 == 0 || n == 31 {
+			if k++; k%5 == 0 {
 				end = "\n"
 			}
 			out.WriteString(sprintf("%2d) SIG%s%s", n, signalName(n), end))
 		}
+		out.WriteString("\n")
 	}
-	return sh.print("kill", out.String())
+	return max(sh.print("kill", out.String()), status)
 }

@@ -108,7 +108,7 @@ func foreground(sh *Shell, argv []string) int {
 	code, ws := j.code, sh.exits[j.pid()]
 	sh.forget(j)
 	if sig := ws & 0x7f; sig != 0 {
-		sh.died(j.pid(), ws, func() string { return j.text })
+		sh.died(j.pids, []int{ws}, ws, func() []string { return []string{j.text} })
 	}
 	return code
 }

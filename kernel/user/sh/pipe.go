@@ -38,20 +38,31 @@ func (sh *Shell) pipeline(c *syntax.BinaryCmd) int {
 	list := stages(nil, c, &all)
 	sh.line = line
 	sh.pipes = nil
-	status, failed := 0, 0
-	statuses := make([]int, 0, len(pids))
-	for i, pid := range pids {
-		status = sh.waitFor(pid, func() string { return source(list[i]) })
-		statuses = append(statuses, status)
-		if status != 0 {
-			failed = status
+	last, failed := 0, 0
+	var waits, statuses []int
+	for _, pid := range pids {
+		ws, ok := sh.waitStatus(pid)
+		if !ok {
+			ws = 127 << 8
+		}
+		waits, statuses = append(waits, ws), append(statuses, statusOf(ws))
+		if last = ws; ws != 0 {
+			failed = ws
 		}
 	}
 	sh.pipes = statuses
 	if sh.opts.pipefail {
-		return failed
+		last = failed
 	}
-	return status
+	if last&0x7f != 0 {
+		sh.died(pids, waits, last, func() (parts []string) {
+			for _, st := range list {
+				parts = append(parts, source(st))
+			}
+			return parts
+		})
+	}
+	return statusOf(last)
 }
 
 // startStages forks a pipeline's stages. stdin >= 0 is the first one's standard input; away says that they are a job.

@@ -90,7 +90,7 @@ func (sh *Shell) command(st *syntax.Stmt, tail bool) int {
 	case *syntax.CallExpr:
 		return sh.call(c, st.Redirs, tail)
 	case *syntax.Subshell:
-		return sh.subshell(c, st.Redirs, tail)
+		return sh.subshell(st, c, tail)
 	}
 	if len(st.Redirs) == 0 {
 		return sh.compound(st.Cmd, tail)
@@ -302,9 +302,9 @@ func (sh *Shell) caseClause(c *syntax.CaseClause, tail bool) int {
 }
 
 // subshell is ( … ): a child, or this process itself when it has nothing else to do.
-func (sh *Shell) subshell(c *syntax.Subshell, redirs []*syntax.Redirect, tail bool) int {
+func (sh *Shell) subshell(st *syntax.Stmt, c *syntax.Subshell, tail bool) int {
 	pid, e := sh.fork(func(sh *Shell) int {
-		if _, ok := sh.redirectThere(redirs, false); !ok {
+		if _, ok := sh.redirectThere(st.Redirs, false); !ok {
 			return 1
 		}
 		sh.loops = 0
@@ -313,7 +313,13 @@ func (sh *Shell) subshell(c *syntax.Subshell, redirs []*syntax.Redirect, tail bo
 	if e != 0 {
 		return 254
 	}
-	return sh.waitFor(pid, nil)
+	return sh.waitFor(pid, func() string {
+		var inner []string
+		for _, s := range c.Stmts {
+			inner = append(inner, source(s))
+		}
+		return strings.Replace(source(st), source(c), "( "+strings.Join(inner, "; ")+" )", 1)
+	})
 }
 
 // onlyRedirs is a command that is nothing but redirections.

@@ -42,9 +42,24 @@ const (
 	trapReturn = -3
 )
 
+// The real-time signals that programs have: glibc keeps 32 and 33.
+const (
+	sigRTMin = 34
+	sigRTMax = 64
+)
+
 func signalName(n int) string {
-	if n > 0 && n < len(signals) {
+	switch {
+	case n > 0 && n < len(signals):
 		return signals[n].name
+	case n == sigRTMin:
+		return "RTMIN"
+	case n == sigRTMax:
+		return "RTMAX"
+	case n > sigRTMin && n < (sigRTMin+sigRTMax+1)/2+1:
+		return "RTMIN+" + strconv.Itoa(n-sigRTMin)
+	case n > sigRTMin && n < sigRTMax:
+		return "RTMAX-" + strconv.Itoa(sigRTMax-n)
 	}
 	return strconv.Itoa(n)
 }
@@ -52,8 +67,11 @@ func signalName(n int) string {
 func signalText(ws int) string {
 	sig := ws & 0x7f
 	text := sprintf("Unknown Signal #%d", sig)
-	if sig < len(signals) {
+	switch {
+	case sig < len(signals):
 		text = signals[sig].text
+	case sig >= sigRTMin:
+		text = sprintf("Real-time signal %d", sig-sigRTMin)
 	}
 	if ws&0x80 != 0 {
 		text += " (core dumped)"
@@ -82,7 +100,20 @@ func signalNumber(spec string) (int, bool) {
 	case "IOT":
 		return 6, true
 	}
-	return 0, false
+	n := 0
+	for _, rt := range [...]struct {
+		name, sign string
+		base       int
+	}{{"RTMIN", "+", sigRTMin}, {"RTMAX", "-", sigRTMax}} {
+		rest, ok := strings.CutPrefix(name, rt.name)
+		switch off, err := strconv.Atoi(rest); {
+		case ok && rest == "":
+			n = rt.base
+		case ok && err == nil && strings.HasPrefix(rest, rt.sign):
+			n = rt.base + off
+		}
+	}
+	return n, n >= sigRTMin && n <= sigRTMax
 }
 
 func trapNumber(spec string) (int, bool) {
