@@ -53,7 +53,7 @@ yes | sort
 echo "${PIPESTATUS[@]}"
 dmesg | grep -c 'Out of memory: Killed process'`)
 	want := "1000000\n1000000\n1000000\n141 137\n1\n"
-	if got.out != want || !strings.Contains(got.err, "Killed                  sort") {
+	if got.out != want || !strings.Contains(got.err, "Killed                  | sort") {
 		t.Errorf("%q\n%s", got.out, got.err)
 	}
 }
