@@ -1,5 +1,6 @@
 /* System calls about the caller and the system (kernel/sys.c, sched/core.c). */
 #include "mm.h"
+#include "fdtable.h"
 #include "syscalls.h"
 #include "uaccess.h"
 #include "utsname.h"
@@ -311,6 +312,8 @@ static noinline int do_prlimit(struct task_struct *tsk, unsigned int resource, s
 
 	if (resource >= RLIM_NLIMITS || (new_rlim && new_rlim->rlim_cur > new_rlim->rlim_max))
 		return -EINVAL;
+	if (new_rlim && resource == RLIMIT_NOFILE && new_rlim->rlim_max > NR_OPEN_MAX)
+		return -EPERM;		/* sysctl_nr_open */
 	rlim = tsk->signal->rlim + resource;
 	task_lock(tsk->group_leader);
 	if (old_rlim)
