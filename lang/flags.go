@@ -93,7 +93,7 @@ func literal(e syntax.Expr) string {
 func (h *Host) useFlags(f *syntax.File, path string) (done bool, err error) {
 	flags, all := scanFlags(f)
 	if len(flags) == 0 {
-		return false, nil // a script without flags takes its arguments as they are
+		return h.noFlags(f, path)
 	}
 	h.flags = flags
 	given, rest := h.splitArgs()
@@ -122,6 +122,35 @@ func (h *Host) useFlags(f *syntax.File, path string) (done bool, err error) {
 		h.given[name] = value
 	}
 	return false, nil
+}
+
+// noFlags is for a script without flags: flag.args has its arguments as they are, in it or in a file that it loads. One that never looks
+// at them should be given none.
+func (h *Host) noFlags(f *syntax.File, path string) (done bool, err error) {
+	looks := len(h.cfg.Args) == 0
+	loads := false
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Ident:
+			looks = looks || n.Name == "flag"
+		case *syntax.LoadStmt:
+			loads = true
+		}
+		return true
+	})
+	switch {
+	case looks:
+		return false, nil
+	case h.cfg.Args[0] == "--help":
+		h.flagHelp(h.cfg.Stdout, f, path)
+		return true, nil
+	case loads:
+		return false, nil
+	}
+	return false, &Error{
+		Msg: fmt.Sprintf("%s takes no arguments: got %s", h.display(path), strings.Join(h.cfg.Args, " ")), Exit: ExitUsage,
+		Hint: "flag.string(name, default), flag.int ... and flag.args take them",
+	}
 }
 
 // splitArgs parts flags from the other arguments. "--name value" counts as one when --name is declared and no bool.
@@ -164,7 +193,11 @@ func (h *Host) flagHelp(w io.Writer, f *syntax.File, path string) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "usage: kscope run %s [-- flags]\n", h.display(path))
+	use := ""
+	if len(h.flags) > 0 {
+		use = " [-- flags]"
+	}
+	fmt.Fprintf(w, "usage: kscope run %s%s\n", h.display(path), use)
 	for _, fl := range h.flags {
 		def := ""
 		if fl.def != "" {
