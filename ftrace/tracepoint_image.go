@@ -69,7 +69,7 @@ const (
 	formArg4
 	formLoad // as many at a fixed distance from where one points
 	formLoad4
-	formCaller // the caller of the function that has the tracepoint
+	formCaller // a return address, as many callers up as an argument says
 )
 
 // compile finds the form of a value's program.
@@ -85,8 +85,8 @@ func (g *fieldProg) compile() {
 		g.form, g.arg = formArg+narrow, uint8(imm(0))
 	case len(g.code) == 2 && op(0) == opArg && op(1) == opLoad && g.code[1]>>8&0xff == uint64(g.size):
 		g.form, g.arg, g.load = formLoad+narrow, uint8(imm(0)), imm(1)
-	case len(g.code) == 2 && op(0) == opImm && imm(0) == 1 && op(1) == opCaller && g.size == 8:
-		g.form = formCaller
+	case len(g.code) == 2 && op(0) == opArg && op(1) == opCaller && g.size == 8:
+		g.form, g.arg = formCaller, uint8(imm(0))
 	}
 }
 
@@ -345,7 +345,7 @@ func (p *points) fillFields(c *kernel.VCPU, d []byte, progs []fieldProg) {
 		case formLoad4:
 			put32(d, f.off, uint32(hot{p.t.m}.load(c.Arg(int(f.arg)), f.load, 4)))
 		case formCaller:
-			put64(d, f.off, p.callSite(c, 1))
+			put64(d, f.off, p.callSite(c, int(c.Arg(int(f.arg)))))
 		default:
 			p.fillField(c, d, f)
 		}

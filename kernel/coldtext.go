@@ -182,9 +182,11 @@ func (v *VCPU) runCold(p *Cold, fns []Gate) {
 	switch {
 	case fault:
 		v.m.exception(v)
-	case ok:
+	case ok && fns != nil:
 		v.coldState.sure = true
-		v.m.gate(v, p.gate, fns)
+		v.runFuncs(fns)
+	case ok:
+		v.m.gate(v, p.gate, nil)
 	}
 }
 

@@ -168,13 +168,18 @@ func (m *Machine) gate(v *VCPU, rip uint64, fns []Gate) {
 		m.wildGate(v)
 		return
 	}
+	v.runFuncs(fns)
+}
+
+// runFuncs does what the functions of the gate at RIP do and returns from it.
+func (v *VCPU) runFuncs(fns []Gate) {
 	v.own = false
 	var rax uint64
 	for _, fn := range fns {
 		rax = fn(v)
 	}
 	if !v.own && !v.CPU.GateReturn(rax) {
-		m.deliver(v) // a wild jump has come here with a broken stack
+		v.m.deliver(v) // a wild jump has come here with a broken stack
 	}
 }
 

@@ -22,6 +22,6 @@ func (c *CPU) Keep(k *Kept) {
 
 // PutBack undoes what has changed since Keep.
 func (c *CPU) PutBack(k *Kept) {
-	copy(c.r[:16], k.r[:])
+	*(*[16]uint64)(c.r[:]) = k.r
 	c.sys, c.fa, c.fb, c.sa, c.sb, c.fop, c.sop = k.sys, k.fa, k.fb, k.sa, k.sb, k.fop, k.sop
 }
