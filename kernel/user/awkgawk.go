@@ -136,7 +136,7 @@ func (r *awkRun) gensub(re, repl, how, target string) (string, error) {
 	return out.String() + target[at:], nil
 }
 
-// strftime implements strftime([format [, seconds [, utc]]]); the machine's zone is UTC.
+// strftime implements Strftime([format [, seconds [, utc]]]); the machine's zone is UTC.
 func (r *awkRun) strftime(args ...string) string {
 	format, ns := "%a %b %e %H:%M:%S %Z %Y", int64(0)
 	if len(args) > 0 {
@@ -148,7 +148,7 @@ func (r *awkRun) strftime(args ...string) string {
 		now, _ := r.c.s.ClockGettime(0)
 		ns = int64(now)
 	}
-	return strftime(format, ns)
+	return Strftime(format, ns)
 }
 
 // mktime implements mktime("YYYY MM DD HH MM SS").

@@ -67,7 +67,7 @@ func date(c *cmd) int {
 		}
 		format = a[1:]
 	}
-	c.printf("%s\n", strftime(format, ns))
+	c.printf("%s\n", Strftime(format, ns))
 	return 0
 }
 
@@ -102,8 +102,8 @@ var strftimeCodes = map[byte]string{'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': 
 	'F': "2006-01-02", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'p': "PM", 'P': "pm", 'r': "03:04:05 PM", 'R': "15:04", 'S': "05", 'T': "15:04:05", 'x': "01/02/06",
 	'X': "15:04:05", 'y': "06", 'Y': "2006", 'z': "-0700", 'Z': "UTC"}
 
-// strftime is date's and ls's format in the C locale and UTC, with GNU's flags - _ 0 ^ and widths.
-func strftime(format string, ns int64) string {
+// Strftime is date's and ls's format in the C locale and UTC, with GNU's flags - _ 0 ^ and widths.
+func Strftime(format string, ns int64) string {
 	sec, frac := ns/1e9, ns%1e9
 	if frac < 0 {
 		sec, frac = sec-1, frac+1e9

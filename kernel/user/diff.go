@@ -315,9 +315,9 @@ func (r *diffRun) normal(a, b *diffSide, h diffHunk) {
 
 func (r *diffRun) unifiedOut(a, b *diffSide, hunks []diffHunk) {
 	for i, s := range []*diffSide{a, b} {
-		label := s.name + "\t" + strftime("%Y-%m-%d %H:%M:%S.%N %z", s.st.Mtime*1e9+s.st.MtimeNsec)
+		label := s.name + "\t" + Strftime("%Y-%m-%d %H:%M:%S.%N %z", s.st.Mtime*1e9+s.st.MtimeNsec)
 		if s.empty {
-			label = s.name + "\t" + strftime("%Y-%m-%d %H:%M:%S.%N %z", 0)
+			label = s.name + "\t" + Strftime("%Y-%m-%d %H:%M:%S.%N %z", 0)
 		}
 		if i < len(r.labels) {
 			label = r.labels[i]

@@ -233,7 +233,7 @@ func (d *dmesgRun) show(r dmesgRecord) {
 	switch {
 	case d.on['t']:
 	case d.on['T']:
-		text = "[" + strftime("%a %b %e %H:%M:%S %Y", d.boot+r.usec*1000) + "] " + text
+		text = "[" + Strftime("%a %b %e %H:%M:%S %Y", d.boot+r.usec*1000) + "] " + text
 	default:
 		text = fmt.Sprintf("[%5d.%06d] %s", r.usec/1e6, r.usec%1e6, text)
 	}

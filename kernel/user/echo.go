@@ -8,10 +8,9 @@ import (
 	"kscope/kernel"
 )
 
-// echo prints its arguments. Options count only in front, and only words made of n, e and E alone.
-func echo(c *cmd) int {
-	args := c.argv[1:]
-	newline, escapes := true, false
+// EchoOptions takes echo's options from the front of its arguments: words made of n, e and E alone.
+func EchoOptions(args []string) (rest []string, newline, escapes bool) {
+	newline = true
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
 		for _, o := range args[0][1:] {
 			switch o {
@@ -25,6 +24,12 @@ func echo(c *cmd) int {
 		}
 		args = args[1:]
 	}
+	return args, newline, escapes
+}
+
+// echo prints its arguments.
+func echo(c *cmd) int {
+	args, newline, escapes := EchoOptions(c.argv[1:])
 	text := strings.Join(args, " ")
 	if escapes {
 		var stop bool
@@ -56,13 +61,13 @@ func unescape(s string) (out string, stop bool) {
 		case 'c':
 			return string(b), true
 		case '0':
-			v, n := digits(s[i+1:], 8, 3)
+			v, n := Digits(s[i+1:], 8, 3)
 			b, i = append(b, byte(v)), i+n
 		case '1', '2', '3', '4', '5', '6', '7':
-			v, n := digits(s[i:], 8, 3)
+			v, n := Digits(s[i:], 8, 3)
 			b, i = append(b, byte(v)), i+n-1
 		case 'x':
-			v, n := digits(s[i+1:], 16, 2)
+			v, n := Digits(s[i+1:], 16, 2)
 			if n == 0 {
 				b = append(b, '\\', 'x')
 				continue
@@ -75,8 +80,8 @@ func unescape(s string) (out string, stop bool) {
 	return string(b), false
 }
 
-// digits reads at most max digits of a base.
-func digits(s string, base, max int) (v uint64, n int) {
+// Digits reads at most max digits of a base.
+func Digits(s string, base, max int) (v uint64, n int) {
 	for n < len(s) && n < max {
 		d, err := strconv.ParseUint(s[n:n+1], base, 8)
 		if err != nil {

@@ -357,7 +357,7 @@ func (l *lsRun) date(sec, ns int64) string {
 		if sec <= l.now-31556952/2 || sec > l.now {
 			format = l.format[0]
 		}
-		return strftime(format, sec*1e9+ns)
+		return Strftime(format, sec*1e9+ns)
 	}
 	t := time.Unix(sec, 0).UTC()
 	const halfYear = 31556952 / 2

@@ -301,11 +301,11 @@ func escapeAt(s string, inB bool) (text string, n int, stop bool) {
 	case c == 'c':
 		return "", 2, true
 	case c == 'x':
-		if v, k := digits(s[2:], 16, 2); k > 0 {
+		if v, k := Digits(s[2:], 16, 2); k > 0 {
 			return string([]byte{byte(v)}), 2 + k, false
 		}
 	case c == 'u' || c == 'U':
-		if v, k := digits(s[2:], 16, map[byte]int{'u': 4, 'U': 8}[c]); k > 0 {
+		if v, k := Digits(s[2:], 16, map[byte]int{'u': 4, 'U': 8}[c]); k > 0 {
 			return string(rune(v)), 2 + k, false
 		}
 	case c >= '0' && c <= '7':
@@ -313,7 +313,7 @@ func escapeAt(s string, inB bool) (text string, n int, stop bool) {
 		if inB && c == '0' {
 			at = 2
 		}
-		v, k := digits(s[at:], 8, 3)
+		v, k := Digits(s[at:], 8, 3)
 		return string([]byte{byte(v)}), at + k, false
 	}
 	return s[:2], 2, false

@@ -135,7 +135,7 @@ func (t *psTask) elapsed() string {
 
 func (t *psTask) start() string {
 	ns, _ := t.run.c.s.ClockGettime(0)
-	return strftime("%H:%M", int64(ns)-t.age()*1e9)
+	return Strftime("%H:%M", int64(ns)-t.age()*1e9)
 }
 
 func (t *psTask) wchan() string {

@@ -169,7 +169,7 @@ func statNumber(st *Stat, code byte) (v any, verb string, ok bool) {
 }
 
 func statText(c *cmd, code byte, file string, st *Stat, names *lsRun) (string, bool) {
-	stamp := func(sec, ns int64) string { return strftime("%Y-%m-%d %H:%M:%S.%N %z", sec*1e9+ns) }
+	stamp := func(sec, ns int64) string { return Strftime("%Y-%m-%d %H:%M:%S.%N %z", sec*1e9+ns) }
 	epoch := func(sec, ns int64) string { return strconv.FormatInt(sec, 10) }
 	switch code {
 	case 'A':

@@ -242,7 +242,7 @@ func trChar(text string) (b byte, n int) {
 	if at := strings.IndexByte(`\abfnrtv`, text[1]); at >= 0 {
 		return "\\\a\b\f\n\r\t\v"[at], 2
 	}
-	if v, n := digits(text[1:], 8, 3); n > 0 {
+	if v, n := Digits(text[1:], 8, 3); n > 0 {
 		return byte(v), 1 + n
 	}
 	return text[1], 2

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 )
 
 // builtin is a command that the shell executes itself.
@@ -89,21 +90,7 @@ func (sh *Shell) printLines(text string, all bool) (rest string, first kernel.Er
 
 // echoBuiltin is echo with -n, -e and -E.
 func echoBuiltin(sh *Shell, argv []string) int {
-	args := argv[1:]
-	newline, escapes := true, false
-	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
-		for _, o := range args[0][1:] {
-			switch o {
-			case 'n':
-				newline = false
-			case 'e':
-				escapes = true
-			case 'E':
-				escapes = false
-			}
-		}
-		args = args[1:]
-	}
+	args, newline, escapes := user.EchoOptions(argv[1:])
 	text := strings.Join(args, " ")
 	if escapes {
 		var stop bool

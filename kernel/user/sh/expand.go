@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"kscope/kernel/user"
 )
 
 // frag is a piece of a word after expansion.
@@ -470,12 +472,12 @@ func ansiC(s string) string {
 		}
 		switch s[i] {
 		case '0', '1', '2', '3', '4', '5', '6', '7':
-			v, n := digits(s[i:], 8, 3)
+			v, n := user.Digits(s[i:], 8, 3)
 			if b, i = append(b, byte(v)), i+n-1; v == 0 {
 				return string(b[:len(b)-1])
 			}
 		case 'x':
-			v, n := digits(s[i+1:], 16, 2)
+			v, n := user.Digits(s[i+1:], 16, 2)
 			if n == 0 {
 				b = append(b, '\\', 'x')
 				continue
@@ -484,12 +486,12 @@ func ansiC(s string) string {
 				return string(b[:len(b)-1])
 			}
 		case 'u', 'U':
-			v, n := digits(s[i+1:], 16, map[byte]int{'u': 4, 'U': 8}[s[i]])
+			v, n := user.Digits(s[i+1:], 16, map[byte]int{'u': 4, 'U': 8}[s[i]])
 			if n == 0 {
 				b = append(b, '\\', s[i])
 				continue
 			}
-			b, i = append(b, string(rune(v))...), i+n
+			b, i = append(b, unicodeText(v)...), i+n
 		case 'c':
 			if i+1 < len(s) {
 				i++
@@ -502,15 +504,13 @@ func ansiC(s string) string {
 	return string(b)
 }
 
-// digits reads at most max digits of a base.
-func digits(s string, base, max int) (v uint64, n int) {
-	for n < len(s) && n < max {
-		d, err := strconv.ParseUint(s[n:n+1], base, 8)
-		if err != nil {
-			break
-		}
-		v = v*uint64(base) + d
-		n++
+// unicodeText is a character of the C locale, which has ASCII's alone; of another one, how it may be written.
+func unicodeText(v uint64) string {
+	switch {
+	case v < 0x80:
+		return string(rune(v))
+	case v < 0x10000:
+		return sprintf("\\u%04X", v)
 	}
-	return v, n
+	return sprintf("\\U%08X", v)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kscope/kernel"
+	"kscope/kernel/user"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -121,9 +122,7 @@ func (f *formatter) directive(s string) int {
 	}
 	if i < len(s) && s[i] == '(' {
 		if end := strings.Index(s[i:], ")T"); end > 0 {
-			f.used = true
-			f.next()
-			f.out.WriteString(f.pad("", flags, width))
+			f.out.WriteString(f.pad(f.clock(s[i+1:i+end]), flags, width))
 			return i + end + 2
 		}
 	}
@@ -160,6 +159,27 @@ func (f *formatter) count(s string) (*int, int) {
 func (f *formatter) bad(format string, args ...any) {
 	f.sh.errorf("printf: "+format, args...)
 	f.status = 1
+}
+
+// clock is %(…)T: a time in seconds, without one or with -1 now, with -2 the shell's start.
+func (f *formatter) clock(format string) string {
+	arg, given := f.next()
+	sec := int64(-1)
+	if given {
+		sec = f.integer(arg)
+	}
+	ns := sec * 1e9
+	if sec == -1 || sec == -2 {
+		now, _ := f.sh.s.ClockGettime(0)
+		if ns = int64(now); sec == -2 {
+			mono, _ := f.sh.s.ClockGettime(clockMonotonic)
+			ns -= int64(mono - f.sh.started)
+		}
+	}
+	if format == "" {
+		format = "%X"
+	}
+	return user.Strftime(format, ns)
 }
 
 func (f *formatter) convert(c byte, flags string, width, prec *int) {
@@ -386,16 +406,16 @@ func escapeLen(s string) int {
 	}
 	switch c := s[1]; {
 	case c >= '0' && c <= '7':
-		_, n := digits(s[1:], 8, 3)
+		_, n := user.Digits(s[1:], 8, 3)
 		return 1 + n
 	case c == 'x':
-		_, n := digits(s[2:], 16, 2)
+		_, n := user.Digits(s[2:], 16, 2)
 		return 2 + n
 	case c == 'u':
-		_, n := digits(s[2:], 16, 4)
+		_, n := user.Digits(s[2:], 16, 4)
 		return 2 + n
 	case c == 'U':
-		_, n := digits(s[2:], 16, 8)
+		_, n := user.Digits(s[2:], 16, 8)
 		return 2 + n
 	}
 	return 2
@@ -407,11 +427,11 @@ func unescapeFormat(s string) (string, bool) {
 		return "", true
 	}
 	if len(s) >= 2 && s[1] >= '0' && s[1] <= '7' {
-		v, _ := digits(s[1:], 8, 3)
+		v, _ := user.Digits(s[1:], 8, 3)
 		return string([]byte{byte(v)}), false
 	}
 	if len(s) > 2 && s[1] == 'x' {
-		v, _ := digits(s[2:], 16, 2)
+		v, _ := user.Digits(s[2:], 16, 2)
 		return string([]byte{byte(v)}), false
 	}
 	return ansiC(s), false
@@ -434,21 +454,21 @@ func unescapeEcho(s string, strict bool) (out string, stop bool) {
 		case c == 'c':
 			return string(b), true
 		case c == '0':
-			v, n := digits(s[i+1:], 8, 3)
+			v, n := user.Digits(s[i+1:], 8, 3)
 			b, i = append(b, byte(v)), i+n
 		case c >= '1' && c <= '7' && !strict:
-			v, n := digits(s[i:], 8, 3)
+			v, n := user.Digits(s[i:], 8, 3)
 			b, i = append(b, byte(v)), i+n-1
 		case c == 'x':
-			v, n := digits(s[i+1:], 16, 2)
+			v, n := user.Digits(s[i+1:], 16, 2)
 			if n == 0 {
 				b = append(b, '\\', 'x')
 				continue
 			}
 			b, i = append(b, byte(v)), i+n
 		case c == 'u' || c == 'U':
-			v, n := digits(s[i+1:], 16, map[byte]int{'u': 4, 'U': 8}[c])
-			b, i = append(b, string(rune(v))...), i+n
+			v, n := user.Digits(s[i+1:], 16, map[byte]int{'u': 4, 'U': 8}[c])
+			b, i = append(b, unicodeText(v)...), i+n
 		case (c == '"' || c == '\'' || c == '?') && !strict:
 			b = append(b, c)
 		default:

@@ -19,6 +19,9 @@ func (sh *Shell) stmts(list []*syntax.Stmt, tail bool) int {
 
 // stmt executes one statement and applies what follows each: traps and set -e.
 func (sh *Shell) stmt(st *syntax.Stmt, tail bool) int {
+	if sh.opts.noexec && !sh.interactive {
+		return sh.status
+	}
 	sh.setLine(lineOf(st))
 	sh.compute()
 	if st.Background {
