@@ -625,3 +625,56 @@ func TestHammerSlow(t *testing.T) {
 	done.Store(true)
 	wg.Wait()
 }
+
+// TestReadPart: a reader of few bytes gets the events that fit, whole; a splice gets pages that nobody writes to any more.
+func TestReadPart(t *testing.T) {
+	b := New(Pages(16))
+	put := func(n int) {
+		for range n {
+			d, ok := b.Reserve(100, 100)
+			if !ok {
+				t.Fatal("no room")
+			}
+			d[0] = 7
+			b.Commit()
+		}
+	}
+	var pg [PageSize]byte
+	if _, ok := b.ReadPart(&pg, PageSize, false); ok || b.Whole() {
+		t.Error("something in an empty ring")
+	}
+	put(10)
+	if _, ok := b.ReadPart(&pg, PageSize, true); ok || b.Whole() {
+		t.Error("the page that is written to was given out")
+	}
+	for _, c := range []struct{ size, events int }{{100, 0}, {HeaderSize + 104, 1}, {HeaderSize + 104*3 + 50, 3}, {PageSize, 6}} {
+		_, ok := b.ReadPart(&pg, c.size, false)
+		got := 0
+		if ok {
+			if _, err := DecodePage(pg[:], func(e Entry) bool {
+				if len(e.Data) > 0 {
+					got++
+				}
+				return true
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got != c.events {
+			t.Errorf("a read of %d bytes gets %d events, want %d", c.size, got, c.events)
+		}
+	}
+	put(100) // more than two pages
+	pages := 0
+	for ; b.Whole(); pages++ {
+		if _, ok := b.ReadPart(&pg, PageSize, true); !ok {
+			t.Fatal("there is a whole page, and it was not read")
+		}
+	}
+	if _, ok := b.ReadPart(&pg, PageSize, true); ok || pages != 2 {
+		t.Errorf("%d pages, then %v", pages, ok)
+	}
+	if _, ok := b.ReadPart(&pg, PageSize, false); !ok {
+		t.Error("the rest is gone")
+	}
+}
