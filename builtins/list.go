@@ -54,7 +54,11 @@ func (e *Env) List(w io.Writer, pattern string, verbose bool) error {
 	case !slices.Contains(kinds, kind) && len(g.eventGlob(pattern)) > 0 || slices.Contains(g.eventNames(), pattern):
 		kind, glob = "tracepoint", pattern
 	case !slices.Contains(kinds, kind):
-		return lang.Unknown(kind, "list: no kind of probe is called %s", kinds)
+		e := lang.Unknown(kind, "list: no kind of probe is called %s", kinds)
+		if there := elsewhere(kind); there != "" {
+			e.Hint = there
+		}
+		return e
 	}
 	found, all := 0, []string(nil)
 	for _, k := range listKinds() {
