@@ -33,7 +33,7 @@ type VCPU struct {
 
 	coldState coldState // see enterCold
 
-	recent [8]recentGate
+	recent [16]recentGate
 	caller [16]callerAt // see Caller
 	here   here
 }

@@ -148,6 +148,9 @@ func (k *Kprobes) attach() {
 	k.t.Sites().BindOwn(k.op)
 	k.m.RegisterGate("kprobe_ftrace_handler", k.t.Sites().GateOwn)
 	k.m.RegisterGate("arch_rethook_trampoline_callback", k.gateReturn)
+	if k.tramp != 0 {
+		k.m.EntryFunc(k.tramp, k.gateReturn)
+	}
 	k.m.RegisterGate("user_task_exit", k.taskExit)
 	for _, g := range []struct {
 		name string

@@ -15,7 +15,7 @@ import (
 //	slot  -> arch_rethook_trampoline      Instance{Addr, Slot, ...}   newest last
 //
 // arch_rethook_trampoline is one jump in shadow text to the gate arch_rethook_trampoline_callback, so that it touches
-// neither registers nor stack. function_graph does the same with return_to_handler: whichever runs later at a function's
+// neither registers nor stack; it is done with the gate in one step. function_graph does the same with return_to_handler: whichever runs later at a function's
 // entry finds the other's trampoline in the slot, keeps it as the return address, and returns to it first.
 type Ret struct {
 	Entry     func(h *Hit) bool // may be nil; false: this call is not followed
@@ -149,6 +149,7 @@ func (k *Kprobes) buildTrampoline() error {
 	k.m.ShadowWrite(va, b[:])
 	k.m.Symbols().Add(kernel.Sym{Name: rethookSym, Addr: va, Size: 5, ELFSize: 5, Kind: 't', Section: ".shadow"}) // no module's
 	k.tramp = va
+	k.m.EntryFunc(va, k.gateReturn)
 	return nil
 }
 
