@@ -11,10 +11,22 @@
 #define MAX_ORDER_NR_PAGES (1UL << (MAX_ORDER - 1))
 #define PCP_BATCH 15
 #define PCP_HIGH 60
+#define NR_BATCHES 32
 
 struct free_area { struct list_head free_list; unsigned long nr_free; };
 struct per_cpu_pages { int count; struct list_head lists; };
-struct zone { spinlock_t lock; unsigned long managed_pages, free_pages; struct free_area free_area[MAX_ORDER]; const char *name; };
+/*
+ * What one CPU's list has too many of is what another's will want: batches are chains of PCP_BATCH pages on their way between the two,
+ * which need not be merged and halved again. A batch's first page's lru.prev is its last one.
+ */
+struct zone {
+	spinlock_t lock;
+	unsigned long managed_pages, free_pages;
+	unsigned int nr_batches;
+	struct list_head *batches[NR_BATCHES];
+	struct free_area free_area[MAX_ORDER];
+	const char *name;
+};
 static struct zone contig_zone = { .name = "DMA32" };
 static DEFINE_PER_CPU(struct per_cpu_pages, boot_pageset);
 struct page *mem_map;
@@ -108,6 +120,19 @@ static noinline int rmqueue_bulk(struct zone *zone, unsigned int order, unsigned
 	unsigned int i;
 
 	spin_lock(&zone->lock);
+	if (likely(zone->nr_batches)) {
+		struct list_head *first = zone->batches[--zone->nr_batches], *last = first->prev, *at = first;
+
+		for (i = 0; i < PCP_BATCH; i++, at = at->next)
+			trace_mm_page_alloc_zone_locked(list_entry(at, struct page, lru), 0, 0, 1);
+		first->prev = list;
+		last->next = list;
+		list->next = first;
+		list->prev = last;
+		zone->free_pages -= PCP_BATCH;
+		spin_unlock(&zone->lock);
+		return PCP_BATCH;
+	}
 	for (i = 0; i < count; i++) {
 		struct page *page = __rmqueue_smallest(zone, order);
 
@@ -143,6 +168,23 @@ static __always_inline struct page *rmqueue_pcplist(struct zone *zone)
 	return page;
 }
 
+/* zone->lock held: the pages of the batches become blocks. */
+static noinline void drain_batches(struct zone *zone)
+{
+	while (zone->nr_batches) {
+		struct list_head *at = zone->batches[--zone->nr_batches], *last = at->prev, *next;
+
+		for (;; at = next) {
+			struct page *page = list_entry(at, struct page, lru);
+
+			next = at->next;
+			__free_one_page(page, page_to_pfn(page), zone, 0);
+			if (at == last)
+				break;
+		}
+	}
+}
+
 static noinline struct page *rmqueue_buddy(struct zone *zone, unsigned int order)
 {
 	struct page *page;
@@ -150,6 +192,10 @@ static noinline struct page *rmqueue_buddy(struct zone *zone, unsigned int order
 
 	spin_lock_irqsave(&zone->lock, flags);
 	page = __rmqueue_smallest(zone, order);
+	if (unlikely(!page) && zone->nr_batches) {
+		drain_batches(zone);
+		page = __rmqueue_smallest(zone, order);
+	}
 	spin_unlock_irqrestore(&zone->lock, flags);
 	return page;
 }
@@ -233,11 +279,15 @@ static void format_gfp(char *buf, size_t size, gfp_t gfp)
 /* What there is: by use, and the free blocks by size. */
 static noinline void show_mem(void)
 {
+	unsigned long flags;
 	char line[160];
 	unsigned int i, n = 0, cpu, pcp = 0;
 
 	for_each_online_cpu(cpu)
 		pcp += per_cpu(boot_pageset, cpu).count;
+	spin_lock_irqsave(&contig_zone.lock, flags);
+	drain_batches(&contig_zone);
+	spin_unlock_irqrestore(&contig_zone.lock, flags);
 	pr_warn("Mem-Info:\n");
 	pr_warn(" mapped:%lu shmem:0 pagetables:%lu\n", node_page_state(NR_FILE_MAPPED), node_page_state(NR_PAGETABLE));
 	pr_warn(" free:%lu free_pcp:%u free_cma:0\n", nr_free_pages(), pcp);
@@ -294,6 +344,23 @@ unsigned long get_zeroed_page(gfp_t gfp_mask)
 static noinline void free_pcppages_bulk(struct zone *zone, int count, struct per_cpu_pages *pcp)
 {
 	spin_lock(&zone->lock);
+	if (likely(zone->nr_batches < NR_BATCHES)) {
+		struct list_head *last = pcp->lists.prev, *first, *before = last;
+
+		for (int i = 0; i < PCP_BATCH; i++) {
+			first = before;
+			before = first->prev;
+			trace_mm_page_pcpu_drain(list_entry(first, struct page, lru), 0, 0);
+		}
+		before->next = &pcp->lists;
+		pcp->lists.prev = before;
+		first->prev = last;
+		zone->batches[zone->nr_batches++] = first;
+		pcp->count -= PCP_BATCH;
+		zone->free_pages += PCP_BATCH;
+		spin_unlock(&zone->lock);
+		return;
+	}
 	while (count--) {
 		struct page *page = list_last_entry(&pcp->lists, struct page, lru);
 
