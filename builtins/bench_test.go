@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"syscall"
 	"testing"
 
 	"go.starlark.net/starlark"
@@ -13,13 +12,6 @@ import (
 	"kscope/kernel"
 	"kscope/lang"
 )
-
-// cpuTime is the processor time of this process in ns: the host may be shared.
-func cpuTime() float64 {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // attached is a handler that reads two arguments and counts.
 const attached = "lambda ctx: c.inc((ctx.arg(0) + ctx.arg(1)) & 7)"
