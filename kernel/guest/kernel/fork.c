@@ -24,9 +24,36 @@ unsigned long total_forks;		/* tasklist_lock */
 DEFINE_RWLOCK(tasklist_lock);		/* the task list, family ties, the pid table */
 
 /* ---- task_struct and stack ---- */
-/* Each CPU keeps the stacks of the last tasks to die on it for the next ones to be born. */
+/* Each CPU keeps the stacks of the last tasks to die on it for the next ones to be born; what it has too many of, others may take. */
 #define NR_CACHED_STACKS 2
+#define NR_SPARE_STACKS 4
 static DEFINE_PER_CPU(void *, cached_stacks[NR_CACHED_STACKS]);
+static DEFINE_SPINLOCK(spare_stacks_lock);
+static void *spare_stacks[NR_SPARE_STACKS];
+static unsigned int nr_spare_stacks;
+
+static __always_inline bool put_spare_stack(void *stack)
+{
+	bool room;
+
+	spin_lock(&spare_stacks_lock);
+	room = nr_spare_stacks < NR_SPARE_STACKS;
+	if (likely(room))
+		spare_stacks[nr_spare_stacks++] = stack;
+	spin_unlock(&spare_stacks_lock);
+	return room;
+}
+
+static __always_inline void *get_spare_stack(void)
+{
+	void *stack = NULL;
+
+	spin_lock(&spare_stacks_lock);
+	if (likely(nr_spare_stacks))
+		stack = spare_stacks[--nr_spare_stacks];
+	spin_unlock(&spare_stacks_lock);
+	return stack;
+}
 
 static bool try_release_thread_stack_to_cache(void *stack)
 {
@@ -37,7 +64,7 @@ static bool try_release_thread_stack_to_cache(void *stack)
 		if (!slot[i] && !cmpxchg(&slot[i], NULL, stack))
 			return true;
 	}
-	return false;
+	return put_spare_stack(stack);
 }
 
 static int alloc_thread_stack_node(struct task_struct *tsk)
@@ -49,7 +76,9 @@ static int alloc_thread_stack_node(struct task_struct *tsk)
 		if (slot[i] && (tsk->stack = xchg(&slot[i], NULL)))
 			return 0;
 	}
-	tsk->stack = (void *)__get_free_pages(GFP_KERNEL_ACCOUNT, THREAD_SIZE_ORDER);
+	tsk->stack = get_spare_stack();
+	if (!tsk->stack)
+		tsk->stack = (void *)__get_free_pages(GFP_KERNEL_ACCOUNT, THREAD_SIZE_ORDER);
 	return tsk->stack ? 0 : -ENOMEM;
 }
 
