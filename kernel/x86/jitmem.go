@@ -62,8 +62,13 @@ func (t *translator) addressOf(base, index, scale uint8, disp uint64) {
 	}
 }
 
-// probe turns the effective address of a uop into a host address in rax; a miss executes the uop's slow function. rcx is lost.
+// probe turns the effective address of a uop into a host address, t.at bytes on from rax; a miss executes the uop's slow function. rcx
+// is lost.
 func (t *translator) probe(u *uop, f *template, sz uint8, write bool) {
+	if t.grouped {
+		t.at = int32(u.disp - t.low)
+		return
+	}
 	t.address(u, f)
 	t.callSite(t.shared.probe[bit(write)][sz])
 }
@@ -83,7 +88,7 @@ func (t *translator) probeN(bytes int32, write bool) {
 
 func (t *translator) load(u *uop, f *template) {
 	t.probe(u, f, f.sz, false)
-	t.loadTo(u.d, f.sz, 0)
+	t.loadTo(u.d, f.sz, t.at)
 }
 
 // loadTo loads a guest register from rax+disp, zero-extended.
@@ -95,7 +100,7 @@ func (t *translator) loadTo(d, sz uint8, disp int32) {
 
 func (t *translator) loadLow(u *uop, f *template) {
 	t.probe(u, f, f.sz, false)
-	t.hot.load(f.sz, hCX, hAX, 0)
+	t.hot.load(f.sz, hCX, hAX, t.at)
 	t.write(u.d, f.sz, hCX)
 }
 
@@ -103,38 +108,38 @@ func (t *translator) loadSigned(u *uop, f *template) {
 	t.probe(u, f, f.sz, false)
 	op := [3]uint16{opMovsx8, opMovsx16, opMovsxd}[f.sz]
 	if f.to < 2 {
-		t.hot.rm(2, op, hCX, hAX, 0)
+		t.hot.rm(2, op, hCX, hAX, t.at)
 		t.write(u.d, f.to, hCX)
 		return
 	}
 	r := t.def(u.d, hCX)
-	t.hot.rm(f.to, op, r, hAX, 0)
+	t.hot.rm(f.to, op, r, hAX, t.at)
 	t.keep(u.d, r)
 }
 
 // loadToWrite checks that what it loads can be written too.
 func (t *translator) loadToWrite(u *uop, f *template) {
 	t.probe(u, f, f.sz, true)
-	t.loadTo(u.d, f.sz, 0)
+	t.loadTo(u.d, f.sz, t.at)
 }
 
 func (t *translator) store(u *uop, f *template) {
 	t.probe(u, f, f.sz, true)
-	t.hot.store(f.sz, t.operand(u.s, f.sz, hCX), hAX, 0)
+	t.hot.store(f.sz, t.operand(u.s, f.sz, hCX), hAX, t.at)
 }
 
 func (t *translator) storeImm(u *uop, f *template) {
 	t.probe(u, f, f.sz, true)
 	switch v := u.imm; {
 	case f.sz == 0:
-		t.hot.rm(0, 0xc6, 0, hAX, 0)
+		t.hot.rm(0, 0xc6, 0, hAX, t.at)
 		t.hot.put(byte(v))
 	case f.sz == 2, f.sz == 3 && v == uint64(int64(int32(v))):
-		t.hot.rm(f.sz, 0xc7, 0, hAX, 0)
+		t.hot.rm(f.sz, 0xc7, 0, hAX, t.at)
 		t.hot.u32(uint32(v))
 	default:
 		t.hot.imm(hCX, v)
-		t.hot.store(f.sz, hCX, hAX, 0)
+		t.hot.store(f.sz, hCX, hAX, t.at)
 	}
 }
 

@@ -6,7 +6,7 @@ func (t *translator) incDec(u *uop, f *template) {
 	inMem := f.form == "m"
 	if inMem {
 		t.probe(u, f, f.sz, true)
-		t.hot.load(f.sz, hDX, hAX, 0)
+		t.hot.load(f.sz, hDX, hAX, t.at)
 	} else {
 		t.read(u.d, f.sz, hDX)
 	}
@@ -19,7 +19,7 @@ func (t *translator) incDec(u *uop, f *template) {
 	}
 	t.hot.group1(max(f.sz, 2), 0, hDX, by)
 	if inMem {
-		t.hot.store(f.sz, hDX, hAX, 0)
+		t.hot.store(f.sz, hDX, hAX, t.at)
 	} else {
 		t.write(u.d, f.sz, hDX)
 	}

@@ -40,6 +40,7 @@ type template struct {
 	indexed bool
 	flags   bool
 	quiet   bool   // it neither leaves nor touches memory
+	access  uint8  // to memory at base+displacement: 1 a read, 2 a write
 	form    string // of operands: rr, ri, rm, mr, mi
 }
 
@@ -93,6 +94,9 @@ func parseTemplate(f []string) template {
 	case "add", "sub", "and", "or", "xor":
 		p.quiet = p.form == "rr" || p.form == "ri"
 	}
+	if !p.indexed && p.emit != nil {
+		p.access = accessOf(f[0], p.form)
+	}
 	switch f[0] {
 	case "inc", "dec":
 		p.k = family(f[0])
@@ -100,6 +104,28 @@ func parseTemplate(f []string) template {
 		p.indexed = true
 	}
 	return p
+}
+
+// accessOf returns how an operation touches memory.
+func accessOf(name, form string) uint8 {
+	switch name {
+	case "ldz", "ldm", "lds":
+		return 1
+	case "st", "sti", "ldw":
+		return 2
+	case "cmp", "test", "jcmp", "jtest":
+		if form == "rm" || form == "mr" || form == "mi" {
+			return 1
+		}
+	case "add", "or", "and", "sub", "xor", "inc", "dec":
+		switch form {
+		case "rm":
+			return 1
+		case "mr", "mi", "m":
+			return 2
+		}
+	}
+	return 0
 }
 
 // family numbers the operations that share a template, as the instructions' reg fields do.
@@ -236,7 +262,7 @@ func (t *translator) lea(u *uop, f *template) {
 	if !f.indexed || u.x == slotZero {
 		x = 0
 	}
-	if h := fixed[u.d>>3]; f.sz >= 2 && h != 0 && b != 0 && (x != 0 || !f.indexed) && u.disp == uint64(int64(int32(u.disp))) {
+	if h := fixed[u.d>>3]; t.plainLea(u, f) {
 		if x != 0 {
 			t.hot.rmx(f.sz, opLea, h, b, x, u.sc, int32(u.disp))
 		} else {
@@ -246,6 +272,12 @@ func (t *translator) lea(u *uop, f *template) {
 	}
 	t.address(u, f)
 	t.write(u.d, f.sz, hAX)
+}
+
+// plainLea reports whether a lea is one of the host's.
+func (t *translator) plainLea(u *uop, f *template) bool {
+	return f.sz >= 2 && fixed[u.d>>3] != 0 && fixed[u.m>>3] != 0 && (!f.indexed || u.x != slotZero && fixed[u.x>>3] != 0) &&
+		u.disp == uint64(int64(int32(u.disp)))
 }
 
 // setFop records the kind of the last result.
@@ -279,11 +311,11 @@ func (t *translator) operands(u *uop, f *template, write, zero bool) (b uint8) {
 	switch f.form {
 	case "rm":
 		t.probe(u, f, f.sz, false)
-		t.hot.load(f.sz, hCX, hAX, 0)
+		t.hot.load(f.sz, hCX, hAX, t.at)
 		return hCX
 	case "mr", "mi":
 		t.probe(u, f, f.sz, write)
-		t.hot.load(f.sz, hDX, hAX, 0)
+		t.hot.load(f.sz, hDX, hAX, t.at)
 	}
 	switch {
 	case f.form == "ri" || f.form == "mi":
@@ -321,7 +353,7 @@ func (t *translator) alu(u *uop, f *template) {
 	t.hot.rr(f.sz, sized(f.sz, uint16(8*f.k+3)), r, b)
 	switch {
 	case f.form[0] == 'm':
-		t.hot.store(f.sz, r, hAX, 0)
+		t.hot.store(f.sz, r, hAX, t.at)
 	case f.sz >= 2:
 		t.keep(u.d, r)
 	default:

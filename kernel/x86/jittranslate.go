@@ -23,6 +23,10 @@ type translator struct {
 	toGate               bool  // it calls a gate
 	fop                  int   // what CPU.fop is here; -1: not known
 
+	grouped bool   // the uop at hand is in a group: see jitgroup.go
+	low     uint64 // its least displacement
+	at      int32  // of the uop at hand from rax
+
 	done          uint64 // uops that are written already
 	flags, before uint8  // which of the host's are the guest's behind the uop at hand, and before it
 }
@@ -80,7 +84,7 @@ func (t *translator) block(b *block, number int, all *[numOps]template) {
 	co := b.code
 	t.hot.b, t.cold.b, t.sites, t.out = t.hot.b[:0], t.cold.b[:0], t.sites[:0], [2]jump{}
 	t.b, t.number, t.fop, t.ended, t.done, t.flags = b, number, -1, false, 0, flagsNone
-	t.siteNow = 0
+	t.siteNow, t.at = 0, 0
 	t.count, t.counted, t.inKernel, t.toGate = co.count, !co.shadow && co.count != 0, int64(co.va) < 0, co.toGate
 	t.enter()
 	us := co.fast
@@ -130,9 +134,12 @@ func (t *translator) row(us []uop, all *[numOps]template) int {
 	}
 	switch u.op {
 	case o_push_run, o_pop_run, o_pop_run_ret, o_st_run, o_ld_run:
+		if n := t.group(us, all); n > 0 {
+			return n
+		}
 		return t.run(us[t.k:])
 	}
-	return 0
+	return t.group(us, all)
 }
 
 // enter is the head of a block: the budget is taken.
