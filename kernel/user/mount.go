@@ -10,6 +10,9 @@ import (
 var mountOptions = []option{{'a', "all", false, 0}, {'B', "bind", false, 0}, {'n', "no-mtab", false, 0}, {'o', "options", true, 0}, {'r', "read-only", false, 0},
 	{'t', "types", true, 0}, {'v', "verbose", false, 0}, {'w', "rw", false, 0}, {0, "make-private", false, 1}, {0, "make-rprivate", false, 2}}
 
+// msPropagation are the flags of --make-shared and its kin, of which there is but --make-[r]private.
+const msPropagation = 1<<17 | 1<<18 | 1<<19 | 1<<20
+
 // mountStatus is MNT_EX_FAIL of util-linux.
 const mountStatus = 32
 
@@ -91,7 +94,7 @@ func (c *cmd) mountOne(source, dir, typ string, flags int, opts []string) bool {
 	}
 	if typ == "" {
 		typ = "none"
-		if flags&(msBind|msRemount) == 0 {
+		if flags&(msBind|msRemount|msPropagation) == 0 {
 			c.mountFailed("%s: no file system type specified: -t is needed here.", dir)
 			return false
 		}
@@ -107,13 +110,30 @@ func (c *cmd) mountOne(source, dir, typ string, flags int, opts []string) bool {
 	case kernel.ENODEV:
 		c.mountFailed("%s: unknown filesystem type '%s'.", dir, typ)
 	case kernel.EBUSY:
-		c.mountFailed("%s: %s already mounted on %s.", dir, source, dir)
+		if flags&msRemount != 0 {
+			c.mountFailed("%s: mount point is busy.", dir)
+		} else {
+			c.mountFailed("%s: %s already mounted on %s.", dir, source, dir)
+		}
 	case kernel.EPERM, kernel.EACCES:
 		c.mountFailed("%s: permission denied.", dir)
 	case kernel.EINVAL:
-		c.mountFailed("%s: wrong fs type, bad option, bad superblock on %s, missing codepage or helper program, or other error.", dir, source)
+		switch {
+		case flags&msRemount != 0:
+			c.mountFailed("%s: mount point not mounted or bad option.", dir)
+		case flags&msPropagation != 0:
+			c.mountFailed("%s: not mount point or bad option.", dir)
+		default:
+			c.mountFailed("%s: wrong fs type, bad option, bad superblock on %s, missing codepage or helper program, or other error.", dir, source)
+		}
+	case kernel.ENOTBLK:
+		c.mountFailed("%s: %s is not a block device.", dir, source)
 	case kernel.ENOTDIR:
-		c.mountFailed("%s: mount point is not a directory.", dir)
+		if st, _ := c.s.Stat(dir); st.Mode&modeType == modeDir {
+			c.mountFailed("%s: mount(2) system call failed: %s.", dir, e.Error())
+		} else {
+			c.mountFailed("%s: mount point is not a directory.", dir)
+		}
 	case kernel.ENOENT:
 		c.mountFailed("%s: special device %s does not exist.", dir, source)
 	default:

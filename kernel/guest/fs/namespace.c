@@ -225,7 +225,7 @@ static void attach_mnt(struct mount *mnt, const struct path *path)
 	write_sequnlock(&mount_lock);
 }
 
-static int do_add_mount(struct mount *newmnt, const struct path *path)
+static int do_add_mount(struct mount *newmnt, const struct path *path, bool bind)
 {
 	int err = -ENOENT;
 
@@ -234,7 +234,7 @@ static int do_add_mount(struct mount *newmnt, const struct path *path)
 	if (!IS_DEADDIR(path->dentry->d_inode) && !(path->dentry->d_flags & DCACHE_CANT_MOUNT)) {
 		err = -ENOTDIR;
 		/* the same file system on itself is refused */
-		if (path->mnt->mnt_sb == newmnt->mnt.mnt_sb && path->mnt->mnt_root == path->dentry) {
+		if (!bind && path->mnt->mnt_sb == newmnt->mnt.mnt_sb && path->mnt->mnt_root == path->dentry) {
 			err = -EBUSY;
 		} else if (d_is_dir(path->dentry) == d_is_dir(newmnt->mnt.mnt_root)) {
 			attach_mnt(newmnt, path);
@@ -280,7 +280,7 @@ static int do_new_mount(const struct path *path, struct file_system_type *type, 
 		put_filesystem(type);
 		return PTR_ERR(mnt);
 	}
-	err = do_add_mount(real_mount(mnt), path);
+	err = do_add_mount(real_mount(mnt), path, false);
 	if (err)
 		mntput(mnt);
 	return err;
@@ -339,12 +339,43 @@ static noinline int do_remount(const struct path *path, int flags)
 	return err;
 }
 
+/* The tree at @old once more, at @path. */
+static int graft_tree(const struct path *old, const struct path *path)
+{
+	struct vfsmount *mnt = vfs_create_mount(old->mnt->mnt_sb, old->dentry, real_mount(old->mnt)->mnt_devname);
+	int err = PTR_ERR(mnt);
+
+	if (!IS_ERR(mnt)) {
+		mnt->mnt_flags = old->mnt->mnt_flags;
+		err = do_add_mount(real_mount(mnt), path, true);
+		if (err)
+			mntput(mnt);
+	}
+	return err;
+}
+
+static noinline int do_loopback(const struct path *path, const char *old_name)
+{
+	struct path old_path;
+	int err = kern_path(old_name, LOOKUP_FOLLOW, &old_path);
+
+	if (!err) {
+		err = graft_tree(&old_path, path);
+		path_put(&old_path);
+	}
+	return err;
+}
+
 int path_mount(const char *dev_name, const struct path *path, const char *type_page, int flags, void *data_page)
 {
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	if (flags & MS_REMOUNT)
 		return do_remount(path, flags);
+	if (flags & MS_BIND)
+		return dev_name ? do_loopback(path, dev_name) : -EINVAL;
+	if (flags & (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE))	/* there is one namespace, and nobody to tell */
+		return path->dentry == path->mnt->mnt_root ? 0 : -EINVAL;
 	return do_new_mount(path, get_fs_type(type_page), flags, dev_name ? dev_name : "none", data_page);
 }
 
@@ -364,19 +395,12 @@ int __init do_mount_at(const char *devname, const char *dirname, struct file_sys
 /* The same tree once more, at another place, as mount --bind. */
 int __init do_bind_at(struct vfsmount *old, const char *dirname)
 {
-	struct vfsmount *mnt;
-	struct path path;
+	struct path from = { .mnt = old, .dentry = old->mnt_root }, path;
 	int err = kern_path(dirname, LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &path);
 
 	if (err)
 		return err;
-	mnt = vfs_create_mount(old->mnt_sb, old->mnt_root, real_mount(old)->mnt_devname);
-	err = PTR_ERR(mnt);
-	if (!IS_ERR(mnt)) {
-		err = do_add_mount(real_mount(mnt), &path);
-		if (err)
-			mntput(mnt);
-	}
+	err = graft_tree(&from, &path);
 	path_put(&path);
 	return err;
 }

@@ -9,6 +9,11 @@
 struct path;
 
 #define MS_REMOUNT	32
+#define MS_BIND		4096
+#define MS_UNBINDABLE	(1 << 17)
+#define MS_PRIVATE	(1 << 18)
+#define MS_SLAVE	(1 << 19)
+#define MS_SHARED	(1 << 20)
 #define MNT_READONLY	0x40
 #define MNT_INTERNAL	0x4000
 
