@@ -389,11 +389,14 @@ void kmem_cache_free(struct kmem_cache *s, void *x)
 	slab_free(s, virt_to_slab(x), x);
 }
 
+/* The power of two for sizes to 512, by eighths. */
+static const u8 size_index[64] = { 3, 4, 5, 5, [4 ... 7] = 6, [8 ... 15] = 7, [16 ... 31] = 8, [32 ... 63] = 9 };
+
 static noinline struct kmem_cache *kmalloc_slab(size_t size, gfp_t flags)
 {
-	unsigned int shift = size <= KMALLOC_MIN_SIZE ? 3 : fls64(size - 1);
-
-	return kmalloc_caches[shift];
+	if (unlikely(!size))
+		return kmalloc_caches[3];
+	return kmalloc_caches[size <= 512 ? size_index[(size - 1) / 8] : fls64(size - 1)];
 }
 
 static noinline void *kmalloc_large(size_t size, gfp_t flags)
