@@ -325,14 +325,13 @@ type openEvent struct {
 
 // open makes room for a record and puts its header in place; nil: its ring is full, or off.
 func (u *eventUse) open(c *kernel.VCPU, n int) (d []byte, w running) {
-	t, id := u.t, u.ev.ID
-	d, ok := t.reserve(c, id, n)
-	if !ok {
-		return nil, w
+	t, ev := u.t, u.ev
+	d, ok := t.reserve(c, ev.ID, n)
+	if ok {
+		w = t.running(c)
+		w.pc += ev.depth
+		t.header(c, ev.ID, w).Put(d)
 	}
-	w = t.running(c)
-	w.pc += u.ev.depth
-	t.header(c, id, w).Put(d)
 	return d, w
 }
 

@@ -30,7 +30,7 @@ func (v *VCPU) Caller() (pc uint64, ok bool) {
 	if pc, err = v.word(at); err != nil {
 		return 0, false
 	}
-	if u.RetAddr != nil {
+	if pc-shadowBase < shadowSize && u.RetAddr != nil { // who hijacks a slot puts an address of shadow text there
 		pc = u.RetAddr(pc, at)
 	}
 	return pc, true

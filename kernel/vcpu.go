@@ -33,7 +33,7 @@ type VCPU struct {
 
 	coldState coldState // see enterCold
 
-	recent [16]recentGate
+	recent [1 << recentBits]recentGate
 	caller [16]callerAt // see Caller
 	here   here
 }
