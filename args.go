@@ -118,7 +118,7 @@ func newFlags(o *options) *flag.FlagSet {
 		return nil
 	})
 	f.BoolVar(&o.echo, "echo", false, "print the statements of a session that is no terminal")
-	f.BoolFunc("update", "test: rewrite the .out files in which numbers changed; -update=structure: all", o.update.Set)
+	f.BoolFunc("update", "test, conform: rewrite the .out files in which numbers changed (-update=structure: all), or the rows", o.update.Set)
 	f.Func("run", "test: only goldens whose path matches `RE`", func(s string) (err error) {
 		o.filter, err = regexp.Compile(s)
 		return err
@@ -133,7 +133,7 @@ func newFlags(o *options) *flag.FlagSet {
 		o.format = s
 		return nil
 	})
-	f.BoolVar(&o.dryRun, "dry-run", false, "run: list what the script arms before it first runs the machine, and end")
+	f.BoolVar(&o.dryRun, "dry-run", false, "run, -e: list what the script arms before it first runs the machine, and end")
 	f.BoolVar(&o.json, "json", false, "test: one JSON object per golden")
 	f.BoolVar(&o.verbose, "v", false, "list: show prototypes and fields")
 	f.BoolVar(&o.html, "html", false, "doc: write HTML instead of Markdown")
@@ -259,13 +259,44 @@ func parseArgsIn(dir string, args []string) (options, error) {
 		args = f.Args()
 		if len(words) == 0 && len(args) > 0 && args[0] == "sh" { // the rest is the shell's
 			o.args = append(args[1:], original[len(original)-behind:]...)
-			return o, o.check(args[:1])
+			return o, errors.Join(o.check(args[:1]), o.apply(f))
 		}
 		if len(args) > 0 {
 			words, args = append(words, args[0]), args[1:]
 		}
 	}
-	return o, o.check(words)
+	if err := o.check(words); err != nil {
+		return o, err
+	}
+	return o, o.apply(f)
+}
+
+// apply refuses flags that are another command's: the text of such a flag begins with the commands that it is for.
+func (o *options) apply(f *flag.FlagSet) (err error) {
+	if o.eval != "" && len(o.files) > 0 {
+		return errors.New("-e and -i do not go together")
+	}
+	what := o.command
+	if o.eval != "" {
+		what = "-e"
+	}
+	f.VisitAll(func(fl *flag.Flag) {
+		head, _, ok := strings.Cut(fl.Usage, ": ")
+		of := strings.Split(head, ", ")
+		if err == nil && ok && o.given[fl.Name] && isCommand(of[0]) && !slices.Contains(of, what) {
+			err = fmt.Errorf("-%s is for %s", fl.Name, strings.Join(of, ", "))
+		}
+	})
+	return err
+}
+
+func isCommand(name string) bool {
+	for _, c := range commands {
+		if c.name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // check sorts out the words that are no flags.
@@ -339,6 +370,9 @@ func flagError(f *flag.FlagSet, err error, script bool) error {
 	const undefined = "flag provided but not defined: -"
 	name, ok := strings.CutPrefix(err.Error(), undefined)
 	if !ok {
+		if text, ok := strings.CutSuffix(err.Error(), ": parse error"); ok {
+			return fmt.Errorf("%s: want a number, 0 or more", text)
+		}
 		return err
 	}
 	var names []string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -43,8 +44,12 @@ func guestFiles(list []hostFile) ([]user.File, error) {
 	var out []user.File
 	for _, h := range list {
 		info, err := os.Stat(h.host)
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err // which file is said here, and which call was made is nobody's business
+		}
 		if err != nil {
-			return nil, fmt.Errorf("-file: %w", err)
+			return nil, fmt.Errorf("-file: %s: %w", h.host, err)
 		}
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("-file: %s is no regular file", h.host)
