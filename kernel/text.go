@@ -453,8 +453,8 @@ func (t *Text) lastStep() *PatchStep {
 }
 
 // trap owns the transient int3: the CPU behaves as the new instruction (see poke_int3_handler).
-func (t *Text) trap(v *VCPU, exc x86.Exception) bool {
-	if exc.Vec != x86.VecBP || t.cur == nil {
+func (t *Text) trap(v *VCPU, vec uint8) bool {
+	if vec != x86.VecBP || t.cur == nil {
 		return false
 	}
 	addr := v.CPU.RIP() - 1

@@ -13,8 +13,8 @@ const (
 
 // TrapOwner is asked about #BP and #DB, and about every exception within shadow text, before the guest's IDT. When it says
 // true the exception is settled: it has set RIP and registers to go on. With false the guest's handler sees RIP and flags as
-// the owner has left them: a fault of an instruction that was copied out of line then is one of the original.
-type TrapOwner func(c *VCPU, exc x86.Exception) (handled bool)
+// the owner has left them: a fault of an instruction that was copied out of line then is one of the original. vec is the vector.
+type TrapOwner func(c *VCPU, vec uint8) (handled bool)
 
 type trapOwner struct {
 	name string
@@ -28,10 +28,10 @@ func (m *Machine) OwnTrap(name string, fn TrapOwner) {
 
 // exception asks the owners of #BP and #DB, then enters the guest's handler.
 func (m *Machine) exception(v *VCPU) {
-	exc := v.CPU.Exc
-	if exc.Vec == x86.VecBP || exc.Vec == x86.VecDB || v.CPU.InShadow() {
-		for _, o := range m.owners {
-			if o.fn(v, exc) {
+	vec := v.CPU.Exc.Vec // all that owners want: a copy of Exc waits for the stores of its fields
+	if vec == x86.VecBP || vec == x86.VecDB || v.CPU.InShadow() {
+		for i := range m.owners {
+			if m.owners[i].fn(v, vec) {
 				return
 			}
 		}

@@ -60,14 +60,14 @@ type step struct {
 }
 
 // trap owns the int3s of armed sites, the traps behind their copies, and the copies' faults.
-func (k *Kprobes) trap(c *kernel.VCPU, exc x86.Exception) bool {
+func (k *Kprobes) trap(c *kernel.VCPU, vec uint8) bool {
 	st := &k.steps[c.ID]
 	if s := st.site; s != nil && c.CPU.RIP()-s.slot < slotSize {
-		return k.stepped(c, st, exc)
-	} else if s != nil && exc.Vec == x86.VecDB {
+		return k.stepped(c, st, vec)
+	} else if s != nil && vec == x86.VecDB {
 		return k.finish(c, st)
 	}
-	if exc.Vec != x86.VecBP {
+	if vec != x86.VecBP {
 		return false
 	}
 	addr := c.CPU.RIP() - 1
@@ -219,17 +219,17 @@ func (k *Kprobes) post(h *Hit, s *site) {
 }
 
 // stepped is a trap or fault with RIP in the slot.
-func (k *Kprobes) stepped(c *kernel.VCPU, st *step, exc x86.Exception) bool {
+func (k *Kprobes) stepped(c *kernel.VCPU, st *step, vec uint8) bool {
 	s := st.site
 	off := c.CPU.RIP() - s.slot
 	switch {
-	case exc.Vec == x86.VecDB && off == 0 && s.insn.rep:
+	case vec == x86.VecDB && off == 0 && s.insn.rep:
 		return true // one iteration
-	case exc.Vec == x86.VecDB && off == 0 && s.insn.kind != relative:
+	case vec == x86.VecDB && off == 0 && s.insn.kind != relative:
 		return true // it has to run again
-	case exc.Vec == x86.VecDB:
+	case vec == x86.VecDB:
 		return k.finish(c, st)
-	case exc.Vec == x86.VecBP && off == uint64(s.insn.size)+1: // it took no trap
+	case vec == x86.VecBP && off == uint64(s.insn.size)+1: // it took no trap
 		c.CPU.SetRIP(c.CPU.RIP() - 1)
 		return k.finish(c, st)
 	}
