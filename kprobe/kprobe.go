@@ -17,8 +17,8 @@
 //     handlers see and change, and are done in one step (detour.go).
 //  4. A kretprobe's handler at entry puts the address of arch_rethook_trampoline into the return slot and an Instance on the
 //     task's list; the trampoline, a jump to a gate, gives the true address back (ret.go).
-//  5. Lines of kprobe_events become events (line.go, arg.go: the parser; fetch.go: the programs; event.go: records and text;
-//     files.go: the rows of tracefs and debugfs; btf.go: arguments by name, a later kernel's).
+//  5. Lines of kprobe_events become events (line.go, arg.go: the parser; fetch.go: the programs, direct.go: the usual ones compiled;
+//     event.go: records and text; files.go: the rows of tracefs and debugfs; btf.go: arguments by name, a later kernel's).
 //  6. Modules register probes by register_kprobe (guest.go); their handlers run as guest code, with a struct pt_regs that guest
 //     code has built (thunk.go).
 //
