@@ -257,10 +257,26 @@ func (h *Host) argPlace(pos syntax.Position, name string, direct bool, e *Error)
 	if e.Arg == "" && nth < 0 && len(plain) == 1 && len(call.Args) == 1 && strings.Contains(e.Msg, ", want ") {
 		nth = 0 // what is wrong can only be this one
 	}
-	if nth < 0 || nth >= len(plain) {
-		return pos, false
+	if nth >= 0 && nth < len(plain) {
+		return start(plain[nth]), true
 	}
-	return start(plain[nth]), true
+	return literalWith(call, e.At)
+}
+
+// literalWith finds the text that an error points at within the arguments of a call, which may stand on several lines.
+func literalWith(call *syntax.CallExpr, text string) (at syntax.Position, found bool) {
+	if text == "" {
+		return at, false
+	}
+	for _, a := range call.Args {
+		syntax.Walk(a, func(n syntax.Node) bool {
+			if l, ok := n.(*syntax.Literal); ok && !found && strings.Contains(l.Raw, text) {
+				at, found = l.TokenPos, true
+			}
+			return !found
+		})
+	}
+	return at, found
 }
 
 // givenPlace finds where a built-in function is given away as an argument of the call at pos.

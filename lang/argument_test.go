@@ -118,3 +118,20 @@ func TestNewcomerNames(t *testing.T) {
 		t.Errorf("%d names", n)
 	}
 }
+
+// The caret is at what is wrong also where a call stands on several lines, and where the same text stands earlier in its line.
+func TestCarets(t *testing.T) {
+	for _, c := range []struct{ src, line, caret string }{
+		{"help(\n    \"kernel.nosuch\",\n)", `    "kernel.nosuch",`, "     ^"},
+		{"x = \"nosuch.x\"; help(\"nosuch.x\")", `x = "nosuch.x"; help("nosuch.x")`, "                      ^"},
+		{"plot.bars(\n    {\"a\": 1},\n    width = 0,\n)", "    width = 0,", "            ^"},
+		{"n = 1; plot.bars({}, 0 * n)", "n = 1; plot.bars({}, 0 * n)", "                     ^"},
+	} {
+		h := New(Config{})
+		var out strings.Builder
+		h.Report(&out, h.Eval(c.src))
+		if want := "  " + c.line + "\n  " + c.caret + "\n"; !strings.Contains(out.String(), want) {
+			t.Errorf("%s:\n%s", c.src, out.String())
+		}
+	}
+}
