@@ -10,21 +10,12 @@ import (
 
 // TestBadIret: an iret to user state that cannot be faults within the kernel; it kills the task and nothing else.
 func TestBadIret(t *testing.T) {
-	var snaps kernel.Snapshots
 	for _, row := range []struct {
 		name string
 		word uint64 // of the iret frame: 0 rip, 1 cs, 4 ss
 		bad  uint64
 	}{{"rip", 0, 1 << 63}, {"cs", 1, 0x1233}, {"ss", 4, 0x1233}, {"ss of code", 4, 0x33}} {
-		m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), CPUs: 2, Seed: 1}, func(m *kernel.Machine) error {
-			kernel.Bare(m)
-			_, err := user.New(m)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		host, _ := kernel.PartOf[*user.Host](m)
+		m, host := withPrograms(t, kernel.Config{CPUs: 2, Seed: 1})
 		defer host.Close()
 		pid, err := host.Spawn(user.Program{Name: "victim", Main: func(s *user.Sys, _ []string) int {
 			for {

@@ -10,16 +10,8 @@ import (
 
 // trail is what a machine does under a storm of processes: the rolling hash of (CPU, t, rip) at each slice's end, the state at the
 // end, and the counts of entries and instructions.
-func trail(t *testing.T, snaps *kernel.Snapshots, cfg kernel.Config) string {
-	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
-		kernel.Bare(m)
-		_, err := user.New(m)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, _ := kernel.PartOf[*user.Host](m)
+func trail(t *testing.T, cfg kernel.Config) string {
+	m, host := withPrograms(t, cfg)
 	defer host.Close()
 	h, slices := uint64(14695981039346656037), 0
 	m.SetSliceHook(func(v *kernel.VCPU) {
@@ -44,13 +36,12 @@ func trail(t *testing.T, snaps *kernel.Snapshots, cfg kernel.Config) string {
 
 // TestHostCode: a machine whose code is translated to the host's does what an interpreted one does, to the last slice.
 func TestHostCode(t *testing.T) {
-	var snaps kernel.Snapshots
 	for _, cpus := range []int{1, 4} {
 		for seed := range uint64(3) {
-			cfg := kernel.Config{Initrd: user.Initrd(), Seed: seed, CPUs: cpus}
-			got := trail(t, &snaps, cfg)
+			cfg := kernel.Config{Seed: seed, CPUs: cpus}
+			got := trail(t, cfg)
 			cfg.Interpret = true
-			if want := trail(t, &snaps, cfg); got != want {
+			if want := trail(t, cfg); got != want {
 				t.Errorf("%d CPUs, seed %d: %s; interpreted %s", cpus, seed, got, want)
 			}
 		}

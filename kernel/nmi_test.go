@@ -12,16 +12,7 @@ import (
 // first goes on undisturbed and runs once more for the second, wherever the first came: in user mode, in the kernel, in its entry
 // code. (Without Linux's protocol in asm_exc_nmi the second NMI overwrites the first's frame, and the machine dies.)
 func TestNestedNMI(t *testing.T) {
-	var snaps kernel.Snapshots
-	m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), CPUs: 2, Seed: 3}, func(m *kernel.Machine) error {
-		kernel.Bare(m)
-		_, err := user.New(m)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, _ := kernel.PartOf[*user.Host](m)
+	m, host := withPrograms(t, kernel.Config{CPUs: 2, Seed: 3})
 	defer host.Close()
 	sym := func(name string) uint64 {
 		va, ok := m.SymAddr(name)

@@ -11,17 +11,8 @@ import (
 // TestChain: slices of a CPU that follow each other without a look at the machine give the run that single ones give, which a slice
 // hook demands: the same state, instructions and draws of the seed, whatever stops it.
 func TestChain(t *testing.T) {
-	var snaps kernel.Snapshots
 	run := func(cpus int, seed uint64, single bool) (trail []string) {
-		m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), Seed: seed, CPUs: cpus}, func(m *kernel.Machine) error {
-			kernel.Bare(m)
-			_, err := user.New(m)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		host, _ := kernel.PartOf[*user.Host](m)
+		m, host := withPrograms(t, kernel.Config{Seed: seed, CPUs: cpus})
 		defer host.Close()
 		if single {
 			m.SetSliceHook(func(*kernel.VCPU) {})

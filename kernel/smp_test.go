@@ -36,16 +36,9 @@ func pingPong(rounds int) func(s *user.Sys, _ []string) int {
 }
 
 // watched gives a machine with user programs, prepared before its order is watched.
-func watched(t *testing.T, snaps *kernel.Snapshots, seed uint64, prepare func(*kernel.Machine)) (*kernel.Machine, *kernel.OrderWatch) {
+func watched(t *testing.T, seed uint64, prepare func(*kernel.Machine)) (*kernel.Machine, *kernel.OrderWatch) {
 	t.Helper()
-	m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), Seed: seed}, func(m *kernel.Machine) error {
-		kernel.Bare(m)
-		_, err := user.New(m)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := withPrograms(t, kernel.Config{Seed: seed})
 	prepare(m)
 	w, err := m.WatchOrder()
 	if err != nil {
@@ -57,9 +50,8 @@ func watched(t *testing.T, snaps *kernel.Snapshots, seed uint64, prepare func(*k
 // watchedPingPong runs pairs of tasks that wake each other on four CPUs, and returns what the watch saw in all seeds.
 func watchedPingPong(t *testing.T, seeds uint64, prepare func(*kernel.Machine)) (crossed int, faults []string) {
 	t.Helper()
-	var snaps kernel.Snapshots
 	for seed := range seeds {
-		m, w := watched(t, &snaps, seed, prepare)
+		m, w := watched(t, seed, prepare)
 		host, _ := kernel.PartOf[*user.Host](m)
 		var pids []int
 		for range 6 {
@@ -107,7 +99,7 @@ func TestOrderWatchSees(t *testing.T) {
 
 // TestOrderWatchIPI: an interrupt from the future is reported.
 func TestOrderWatchIPI(t *testing.T) {
-	m, w := watched(t, new(kernel.Snapshots), 0, func(*kernel.Machine) {})
+	m, w := watched(t, 0, func(*kernel.Machine) {})
 	kernel.EarlyIPI(m, 1)
 	m.Run(kernel.Until{Time: m.Now() + 10_000})
 	if err := w.Err(); err == nil || !strings.Contains(err.Error(), "CPU 1 takes interrupt 0xf6") {

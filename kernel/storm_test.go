@@ -120,17 +120,9 @@ func freePages(t *testing.T, m *kernel.Machine) uint64 {
 
 // TestStorm: random trees of processes end as they should on 1 to 64 CPUs: no deadlock, no oops, no memory lost.
 func TestStorm(t *testing.T) {
-	var snaps kernel.Snapshots
 	for _, cpus := range []int{1, 2, 4, 64} {
 		for seed := range uint64(4) {
-			m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), Seed: seed, CPUs: cpus}, func(m *kernel.Machine) error {
-				kernel.Bare(m)
-				_, err := user.New(m)
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, _ := withPrograms(t, kernel.Config{Seed: seed, CPUs: cpus})
 			stormOnce(t, m, seed)
 		}
 	}

@@ -104,17 +104,8 @@ func (f *fuzzer) run(s *user.Sys, calls int) {
 
 // TestRandomCalls: no system call, whatever its arguments, harms the guest kernel or hangs the caller.
 func TestRandomCalls(t *testing.T) {
-	var snaps kernel.Snapshots
 	for seed := range uint64(25) {
-		m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), Seed: seed, CPUs: 2}, func(m *kernel.Machine) error {
-			kernel.Bare(m)
-			_, err := user.New(m)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		host, _ := kernel.PartOf[*user.Host](m)
+		m, host := withPrograms(t, kernel.Config{Seed: seed, CPUs: 2})
 		f := &fuzzer{Rand: rand.New(rand.NewPCG(seed, 7))}
 		prog := user.Program{Name: "fuzz", Main: func(s *user.Sys, _ []string) int { f.run(s, 1500); return 0 }}
 		pid, err := host.Spawn(prog, nil, kernel.Streams{})

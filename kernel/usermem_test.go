@@ -21,16 +21,7 @@ const (
 // program runs fn as a guest task and returns its exit status; fn reports to t.
 func program(t *testing.T, cpus int, fn func(s *user.Sys, check func(what string, ok bool))) int {
 	t.Helper()
-	var snaps kernel.Snapshots
-	m, err := snaps.Machine(kernel.Config{Initrd: user.Initrd(), CPUs: cpus, Seed: 1}, func(m *kernel.Machine) error {
-		kernel.Bare(m)
-		_, err := user.New(m)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, _ := kernel.PartOf[*user.Host](m)
+	m, host := withPrograms(t, kernel.Config{CPUs: cpus, Seed: 1})
 	defer host.Close()
 	check := func(what string, ok bool) {
 		if !ok {
