@@ -28,11 +28,16 @@ func writeCurrentTracer(h *Handle, p []byte) (int, error) {
 	return len(p), h.T.setTracer(string(p[:min(len(p), maxTracerSize)]))
 }
 
-func tracingOn(h *Handle, b []byte) ([]byte, error) { return fmt.Appendf(b, "%d\n", b2i(h.T.on)), nil }
+// isOn is tracer_tracing_is_on: not while a reader stops it (pause-on-trace).
+func (t *Tracer) isOn() bool { return t.on && t.stops == 0 }
+
+func tracingOn(h *Handle, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "%d\n", b2i(h.T.isOn())), nil
+}
 
 func writeTracingOn(h *Handle, p []byte) (int, error) {
 	n, err := parseUint(p, 10)
-	if err == nil {
+	if err == nil && (n != 0) != h.T.isOn() {
 		h.T.switchOn(h.VCPU, n != 0)
 	}
 	return len(p), err
