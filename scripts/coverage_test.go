@@ -132,3 +132,17 @@ func TestSeedModule(t *testing.T) {
 		t.Errorf("kprobe_example.c is not the document's:\n%s", lang.Diff(want, string(source)))
 	}
 }
+
+// TestConformanceIsMarked: a script of conform/ has rows, if they say that nothing differs: kscope test takes it for a golden else.
+func TestConformanceIsMarked(t *testing.T) {
+	files, err := filepath.Glob("conform/*.sh")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for _, f := range files {
+		rows := strings.TrimSuffix(f, ".sh") + ".rows"
+		if text, err := os.ReadFile(rows); err != nil || len(text) == 0 {
+			t.Errorf("no %s: write what differs, or that nothing does", rows)
+		}
+	}
+}
