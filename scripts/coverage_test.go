@@ -133,7 +133,7 @@ func TestSeedModule(t *testing.T) {
 	}
 }
 
-// TestConformanceIsMarked: a script of conform/ has rows, if they say that nothing differs: kscope test takes it for a golden else.
+// TestConformanceIsMarked: a script of conform/ has rows, if only an empty file of them: kscope test takes it for a golden else.
 func TestConformanceIsMarked(t *testing.T) {
 	files, err := filepath.Glob("conform/*.sh")
 	if err != nil || len(files) == 0 {
@@ -141,8 +141,8 @@ func TestConformanceIsMarked(t *testing.T) {
 	}
 	for _, f := range files {
 		rows := strings.TrimSuffix(f, ".sh") + ".rows"
-		if text, err := os.ReadFile(rows); err != nil || len(text) == 0 {
-			t.Errorf("no %s: write what differs, or that nothing does", rows)
+		if _, err := os.Stat(rows); err != nil {
+			t.Errorf("no %s: an empty one says that nothing differs", rows)
 		}
 	}
 }
