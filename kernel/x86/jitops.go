@@ -299,8 +299,15 @@ func (t *translator) setFA(sz, r, scratch uint8) {
 	t.hot.rm(3, opStore, r, hBX, atFA)
 }
 
-// setBoth records a sum or difference in rdx, with the second operand in rcx. Host flags stay.
+// setBoth records a sum or difference in rdx, with the second operand in rcx. Host flags stay. As a call of a piece it is 10 bytes
+// shorter and cost 6 of 66 us of a fork, exec and exit: jumps there and back are dear.
 func (t *translator) setBoth(kind, sz uint8) {
+	if sz >= 2 {
+		t.hot.rm(3, opStore, hCX, hBX, atFB)
+		t.setFA(sz, hDX, hDX)
+		t.setFop(kind | sz)
+		return
+	}
 	t.call(t.shared.flags[kind>>2][sz])
 	t.fop = int(kind | sz)
 }

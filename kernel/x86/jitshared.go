@@ -151,6 +151,9 @@ func (t *translator) makeFlow(s *shared, here func() int) {
 
 // canonical misses when the address in rdx is not canonical.
 func (t *translator) canonical(scratch uint8) {
+	t.hot.rr(3, opMovsxd, scratch, hDX)
+	t.hot.rr(3, opCmp, scratch, hDX)
+	short := t.hot.short(ccE)
 	t.hot.rr(3, opMov, scratch, hDX)
 	t.hot.rr(3, opGroup2, 4, scratch)
 	t.hot.put(16)
@@ -160,6 +163,7 @@ func (t *translator) canonical(scratch uint8) {
 	same := t.hot.short(ccE)
 	t.giveUp(whySite)
 	t.hot.land(same)
+	t.hot.land(short)
 }
 
 // giveUp leaves to Go code; whySite: from a piece that a block called, with the caller's address in rdx. That is by a ret, so that
