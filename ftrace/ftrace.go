@@ -13,7 +13,7 @@
 //     patcher; guest C writes them (ops.go, trampoline.go).
 //  3. The guest runs into a patched site: machine code of the trampoline saves registers and calls a gate, which is Go:
 //     function_trace_call or arch_ftrace_ops_list_func (gates.go). It writes an event into the CPU's ring (write.go). What that
-//     code does before its gate and behind is done in one step where nothing can be seen between its instructions (prologue.go).
+//     code does before its gate and behind is done in one step where nothing can be seen between its instructions (trampoline.go, prologue.go; x86.Trampoline).
 //     Events are jump labels instead: the first tracer that wants one has its nop made a jump (tracepoint.go), behind which
 //     the gate __traceiter_NAME fills the record as the image's own rows say (tracepoint_image.go; trace_printk: printk.go).
 //     With triggers (trigger.go) the record is shown to them first: they stop tracing, take stacks and snapshots, wake other events,

@@ -30,7 +30,9 @@
 //  1. next picks the CPU with the least t (ties: the lowest id); a halted CPU counts with its next due time.
 //  2. slice gives it a seeded number of ns, 1 to 1000. Within the slice, advance moves what is due from the APIC's posts to
 //     its IRR; x86 runs up to the slice's end or the next due time, whichever is first, and to the exact instruction.
-//  3. handle acts on the exit: gate, owned trap or exception, interrupt window, hypercall. PAUSE and HLT end the slice.
+//  3. Gates and breakpoints are settled within x86's Run (RunGate and RunTrap in gates.go), which goes on while t, the interrupts and
+//     the plan allow; a trampoline or a tracepoint's cold text is one gate from its first byte to its end. handle acts on the other
+//     exits: exceptions, interrupt window, hypercall. PAUSE and HLT end the slice.
 //  4. When no CPU has a due time, the run stops with "deadlock" and the list of who waits on what.
 //
 // Time: t of a CPU is its counted instructions, 1 ns each, plus an offset that grows by charges and halted time. No host
