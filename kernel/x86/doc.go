@@ -10,8 +10,7 @@
 //     goes to the uop's slow function (zz_slow_gen.go, slow_*.go, system.go, access.go) and comes back. On linux/amd64 hosts
 //     blocks that run often become host code instead (jit*.go), with the same results to the last bit.
 //  4. Where the budget ends inside a block, the precise uops run up to the exact instruction; the next Run goes on there.
-//  5. An Exit (api.go) tells the machine what happened; Deliver and Interrupt enter the guest's handlers (trap.go). Gates need not
-//     leave Run (gate.go); trampoline.go and straight.go do the code around one in a step.
+//  5. An Exit (api.go) tells the machine what happened; Deliver and Interrupt enter the guest's handlers (trap.go).
 //
 // The generated files come from gen, one table of snippets for both paths. flags.go has the lazy flags, window.go the
 // fetch window that makes cross-modification of code real, state.go forks and snapshots.

@@ -59,8 +59,8 @@ const (
 const (
 	sysMemfdCreate = 319
 
-	hotSize  = 512 << 10 // bytes for the code of blocks
-	coldSize = 256 << 10 // and for their ways out
+	hotSize  = 1 << 20   // bytes for the code of blocks
+	coldSize = 512 << 10 // and for their ways out
 	maxSize  = 8 << 20   // of both: memory that is full is replaced by more
 )
 
@@ -73,7 +73,7 @@ type hostMemory struct {
 	templates *[numOps]template
 	codes     []hostCode // by number
 	sites     []site
-	lines     []uint32 // the first site in each 64 bytes of memory, less one
+	lines     []uint32 // the first site in each 128 bytes of memory, less one
 }
 
 // newHostMemory returns nil where the host forbids it.
@@ -136,7 +136,7 @@ func (m *hostMemory) translate(b *block, behind int, falls int32) bool {
 	return true
 }
 
-const lineShift = 6
+const lineShift = 7
 
 // siteAt returns the site whose call returns to host address pc.
 func (m *hostMemory) siteAt(pc uintptr) *site {

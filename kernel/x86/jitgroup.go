@@ -2,7 +2,7 @@
 
 package x86
 
-// Groups. A probe is two thirds of what host code costs: half of its time waits for the table's line. So accesses to nearby places
+// Groups. A probe is most of what an access costs. So accesses to nearby places
 // from one base register, with nothing between them that could leave or needs rax, share one probe for all of them. When it misses, the
 // first is executed by its slow function, and the interpreter goes on from there to the block's end.
 

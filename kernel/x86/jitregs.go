@@ -5,8 +5,8 @@ package x86
 // Guest registers in host code.
 //
 // Ten guest registers, those that gcc likes, live in host registers while host code runs; hostCall loads and stores them. The
-// others stay in their slots of CPU.r, which are within a byte's displacement of rbx. So code is dense, which is what counts for
-// a kernel's varied code. Rejected: copies by block of what is stored to CPU.r at once, with probes inline, 36 bytes an instruction.
+// others stay in their slots of CPU.r, which are within a byte's displacement of rbx. So code is rather dense.
+// Rejected: copies by block of what is stored to CPU.r at once.
 
 // fixed gives the host register of a guest register; 0: it stays in its slot.
 var fixed = [numSlots]uint8{RAX: hSI, RDI: hDI, RDX: h8, RSI: h9, RBX: h10, RCX: h11, RBP: h14, RSP: h15, R12: h13, R13: h12}

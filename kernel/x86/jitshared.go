@@ -2,30 +2,25 @@
 
 package x86
 
-import "kscope/kernel/mem"
-
-// Pieces of host code that blocks call, at the start of a memory for host code: a call is 5 bytes where a probe is 35. rax is the
-// guest's address and then the host's; rcx is lost. A piece that cannot do its work leaves to Go code, which finds the uop by the
+// Pieces of host code that blocks call, at the start of a memory for host code. rcx is lost. A piece that cannot do its work leaves to Go code, which finds the uop by the
 // address that it was called from.
 
 // shared are the offsets of the pieces.
 type shared struct {
-	exit             int       // to Go code, with the reason in ecx
-	bare             int       // the uop is executed by its slow function, by the site eax
-	link             int       // jump eax leads nowhere yet
-	budget           int       // it is too small for code eax
-	probe            [2][4]int // reads and writes by size
-	probeN           [2]int    // of 4096-rdx bytes, less one
-	push             int       // rdx
-	pop              int       // to rdx
-	ret              int       // to rdx, which is canonical
-	canonical        int       // rdx is
-	callReg          int       // it is, and a return address in rcx is pushed
-	find             int       // the block at rdx is entered, as it is by those that the host's ret leads to
-	mismatch         int       // behind another call than the one that returns
-	underflow        int       // no call is known
-	carry            int       // flags are saved that the carry is to be read from later, unless inc or dec has already
-	locked           int       // the access at rax, with as many instructions of the block to go as edx says
+	exit             int // to Go code, with the reason in ecx
+	bare             int // the uop is executed by its slow function, by the site eax
+	link             int // jump eax leads nowhere yet
+	budget           int // it is too small for code eax
+	push             int // rdx
+	pop              int // to rdx
+	ret              int // to rdx, which is canonical
+	canonical        int // rdx is
+	callReg          int // it is, and a return address in rcx is pushed
+	find             int // the block at rdx is entered, as it is by those that the host's ret leads to
+	mismatch         int // behind another call than the one that returns
+	underflow        int // no call is known
+	carry            int // flags are saved that the carry is to be read from later, unless inc or dec has already
+	locked           int // the access at rax, with as many instructions of the block to go as edx says
 	saved            savedPieces
 	tsc              int       // t to eax and edx, with as many instructions of the block to go as edx says
 	fill, copy       [4]int    // a row of elements by size
@@ -50,19 +45,6 @@ func (t *translator) makeShared() (s shared) {
 			*p = here()
 			t.giveUp(i)
 		}
-	}
-	for w := range 2 {
-		for sz := range 4 {
-			s.probe[w][sz] = here()
-			t.probePiece(w, func() {
-				t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
-				t.hot.u32(mem.PageSize - 1<<sz)
-			})
-			t.hot.put(0xc3)
-		}
-		s.probeN[w] = here()
-		t.probePiece(w, func() { t.hot.rr(3, opCmp, hAX, hDX) })
-		t.hot.put(0xc3)
 	}
 	s.push = here()
 	t.hot.rm(3, opLea, hAX, h15, -8)
@@ -108,12 +90,6 @@ func (t *translator) makeShared() (s shared) {
 	}
 	here()
 	return s
-}
-
-// within8 compares an offset in a page with the last where 8 bytes begin.
-func (t *translator) within8() {
-	t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
-	t.hot.u32(mem.PageSize - 8)
 }
 
 // makeFlow writes the pieces that go to blocks found by their address.
@@ -182,29 +158,22 @@ func (t *translator) giveUp(why int) {
 	t.hot.put(0xc3)
 }
 
-// probePiece translates rax through the table of reads (0) or writes (1).
+// probePiece is a probe in a piece: compare has rax be no more than the last offset in the page.
 func (t *translator) probePiece(w int, compare func()) { t.probePieceOr(w, compare, func() {}) }
 
 // probePieceOr does something before it gives up.
 func (t *translator) probePieceOr(w int, compare, undo func()) {
-	tab := atTLBR
-	if w == 1 {
-		tab = atTLBW
-	}
-	t.hot.rr(2, opMov, hCX, hAX)
-	t.hot.rr(2, opGroup2, 5, hCX)
-	t.hot.put(tlbShift)
-	t.hot.rr(2, opGroup1, 4, hCX)
-	t.hot.u32(tlbBytes)
-	t.hot.rm(3, opAdd, hCX, hBX, atTL)
-	t.hot.rm(3, opSub, hAX, hCX, tab)
+	at := t.tlbEntry(w)
 	compare()
 	hit := t.hot.short(ccBE)
 	undo()
 	t.giveUp(whySite)
 	t.hot.land(hit)
-	t.hot.rm(3, opAdd, hAX, hCX, tab+atFrame)
+	t.hot.rm(3, opAdd, hAX, hCX, at+atFrame)
 }
+
+// within8 is for a word.
+func (t *translator) within8() { t.within(8) }
 
 // findPiece looks the target in rdx up in the jump cache, at its place and at the neighbour where find puts what it evicts: the
 // block is entered, or its address stays in rdx for Go code. rax and rcx are lost. The block's own start is compared too: a tag alone could be that of an address that is not

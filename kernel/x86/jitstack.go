@@ -2,8 +2,6 @@
 
 package x86
 
-import "kscope/kernel/mem"
-
 // The saved registers. gcc's functions push a part of this row, with moves between the pushes, and pop it before they return. Each
 // part has a piece: a function begins and ends with a call of 5 bytes, and one probe.
 
@@ -27,7 +25,7 @@ func (t *translator) makeSaved(p *savedPieces, here func() int) {
 			row, n := savedRow[i:j], int32(j-i)
 			p.push[i][j-1] = here()
 			t.hot.rm(3, opLea, hAX, h15, -8*n)
-			t.probePiece(1, func() { t.withinWords(n) })
+			t.probePiece(1, func() { t.within(8 * n) })
 			for k, r := range row {
 				t.hot.store(3, t.get(r*8, hCX), hAX, 8*(n-1-int32(k)))
 			}
@@ -35,22 +33,16 @@ func (t *translator) makeSaved(p *savedPieces, here func() int) {
 			t.hot.put(0xc3)
 			p.pop[i][j-1] = here()
 			t.hot.rr(3, opMov, hAX, h15)
-			t.probePiece(0, func() { t.withinWords(n) })
+			t.probePiece(0, func() { t.within(8 * n) })
 			t.loadRow(row, 0)
 			p.popRet[i][j-1] = here()
 			t.hot.rr(3, opMov, hAX, h15)
-			t.probePiece(0, func() { t.withinWords(n + 1) })
+			t.probePiece(0, func() { t.within(8*n + 8) })
 			t.hot.load(3, hDX, hAX, 8*n)
 			t.canonical(hCX)
 			t.loadRow(row, 8)
 		}
 	}
-}
-
-// withinWords compares an offset in a page with the last where n words begin.
-func (t *translator) withinWords(n int32) {
-	t.hot.opcode(3, 0x3d, 0, 0, 0, false) // cmp rax, imm32
-	t.hot.u32(uint32(mem.PageSize - 8*n))
 }
 
 // loadRow pops a row, and so many bytes more, and returns.

@@ -141,13 +141,13 @@ func (t *translator) rowPiece(sz uint8) {
 	t.hot.rr(3, opMov, hAX, at)
 }
 
-// within compares an offset in a page with rdx.
-func (t *translator) within() { t.hot.rr(3, opCmp, hAX, hDX) }
+// withinRow compares an offset in a page with rdx.
+func (t *translator) withinRow() { t.hot.rr(3, opCmp, hAX, hDX) }
 
 func (t *translator) fillPiece(sz uint8) {
 	n, at, v := fixed[RCX], fixed[RDI], fixed[RAX]
 	t.rowPiece(sz)
-	t.probePiece(1, t.within)
+	t.probePiece(1, t.withinRow)
 	t.hot.rr(3, opMov, hDX, at)
 	t.hot.rr(3, opMov, hDI, hAX)
 	t.hot.rr(3, opMov, hAX, v)
@@ -162,10 +162,10 @@ func (t *translator) fillPiece(sz uint8) {
 func (t *translator) copyPiece(sz uint8) {
 	n, to, from := fixed[RCX], fixed[RDI], fixed[RSI]
 	t.rowPiece(sz)
-	t.probePiece(1, t.within)
+	t.probePiece(1, t.withinRow)
 	t.hot.put(0x50) // push rax
 	t.hot.rr(3, opMov, hAX, from)
-	t.probePieceOr(0, t.within, func() { t.hot.group1(3, 0, hSP, 8) })
+	t.probePieceOr(0, t.withinRow, func() { t.hot.group1(3, 0, hSP, 8) })
 	t.hot.put(0x59) // pop rcx: to
 	t.hot.group1(3, 5, hDX, mem.PageSize)
 	t.hot.rr(3, opGroup3, 3, hDX) // bytes
