@@ -22,12 +22,12 @@ func (c *CPU) run() Exit {
 			c.raise(VecDB, 0, false)
 			return ExitException
 		}
+		if c.budget <= 0 && !c.InShadow() { // first: what is due at a slice's end comes in the next one, behind a trampoline too
+			return ExitBudget
+		}
 		wanted := c.irq && c.sys&FlagIF != 0
 		if wanted && c.CanInterrupt() {
 			return ExitWindow
-		}
-		if c.budget <= 0 && !c.InShadow() {
-			return ExitBudget
 		}
 		r := xResync
 		switch {
