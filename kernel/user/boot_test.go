@@ -255,33 +255,20 @@ func TestForkWithLivePrograms(t *testing.T) {
 }
 
 func BenchmarkForkExecExit(b *testing.B) {
-	m, h := boot(b, kernel.Config{Seed: 1})
-	prog := Program{Name: "loop", Main: func(s *Sys, _ []string) int {
-		for range b.N {
-			s.Fork(func(c *Sys) int { c.Exec("/usr/bin/true", []string{"true"}, nil); return 1 })
-			s.Wait4(-1, 0)
-		}
-		return 0
-	}}
-	pid, err := h.Spawn(prog, nil, kernel.Streams{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	insns := m.Insns()
-	cpu := cpuTime(b)
-	b.ResetTimer()
-	if code, err := m.Wait(pid); code != 0 || err != nil {
-		b.Fatal(code, err)
-	}
-	cpu()
-	b.ReportMetric(float64(m.Insns()-insns)/float64(b.N), "insns/op")
+	benchProgram(b, func(s *Sys) {
+		s.Fork(func(c *Sys) int { c.Exec("/usr/bin/true", []string{"true"}, nil); return 1 })
+		s.Wait4(-1, 0)
+	})
 }
 
-func BenchmarkSyscall(b *testing.B) {
+func BenchmarkSyscall(b *testing.B) { benchProgram(b, func(s *Sys) { s.Getpid() }) }
+
+// benchProgram is a program that does once over and over.
+func benchProgram(b *testing.B, once func(s *Sys)) {
 	m, h := boot(b, kernel.Config{Seed: 1})
 	pid, err := h.Spawn(Program{Name: "loop", Main: func(s *Sys, _ []string) int {
 		for range b.N {
-			s.Getpid()
+			once(s)
 		}
 		return 0
 	}}, nil, kernel.Streams{})
