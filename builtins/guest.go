@@ -3,6 +3,8 @@ package builtins
 import (
 	"fmt"
 
+	"go.starlark.net/starlark"
+
 	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/kprobe"
@@ -26,6 +28,9 @@ type shared struct {
 	kept  *keeper           // copies of the machine for kernel.rewind; nil: none are made
 	busy  bool              // something drives the machine: what runs inside it may not
 	ctxs  []probeCtx        // for newCtx
+
+	lastBytes [16]byte // for comm: what it has read last, and the value
+	lastComm  starlark.Value
 }
 
 // NewGuest wraps a machine that has just booted, with the parts that it was made with.

@@ -3,9 +3,11 @@ package builtins
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"go.starlark.net/starlark"
 
+	"kscope/kernel"
 	"kscope/kprobe"
 	"kscope/lang"
 )
@@ -37,6 +39,15 @@ func (x *probeCtx) Freeze()               {}
 func (x *probeCtx) Truth() starlark.Bool  { return true }
 func (x *probeCtx) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: Ctx") }
 
+// comm is the name of the task that runs on c: one value as long as it is the same, since most handlers ask for it.
+func (g *Guest) comm(c *kernel.VCPU) starlark.Value {
+	if b := c.CommBytes(); g.lastComm == nil || b != g.lastBytes {
+		name, _, _ := strings.Cut(string(b[:]), "\x00")
+		g.lastBytes, g.lastComm = b, str(name)
+	}
+	return g.lastComm
+}
+
 // ctxRow is an attribute of Ctx.
 type ctxRow struct {
 	name, sig, doc string
@@ -53,7 +64,7 @@ func ctxRows() []ctxRow {
 	}
 	return []ctxRow{
 		{name: "pid", sig: "-> int", doc: "The task that runs.", get: func(x *probeCtx) starlark.Value { return num(x.h.C.CurrentPid()) }},
-		{name: "comm", sig: "-> string", doc: "Its name.", get: func(x *probeCtx) starlark.Value { return str(x.h.C.Current().Comm) }},
+		{name: "comm", sig: "-> string", doc: "Its name.", get: func(x *probeCtx) starlark.Value { return x.g.comm(x.h.C) }},
 		{name: "cpu", sig: "-> int", doc: "The CPU.", get: func(x *probeCtx) starlark.Value { return num(x.h.C.ID) }},
 		{name: "now", sig: "-> int", doc: "The CPU's time in ns.", get: func(x *probeCtx) starlark.Value { return unum(x.h.C.Now()) }},
 		{name: "where", sig: "-> string", doc: "The probed place: \"vfs_read\", \"vfs_read+0x5\".",

@@ -98,6 +98,14 @@ func (v *VCPU) CurrentIDs() (addr uint64, pid int) {
 // Current is the task that runs on this CPU.
 func (v *VCPU) Current() TaskInfo { return v.m.TaskAt(v.CurrentAddr()) }
 
+// CommBytes is Current().Comm and the NULs behind it.
+func (v *VCPU) CommBytes() (b [16]byte) {
+	if pa, ok := v.m.linear(v.CurrentAddr()); ok && v.m.phys.Contains(pa+v.m.lay.taskSize) {
+		v.m.phys.ReadAt(pa+v.m.lay.taskComm, b[:])
+	}
+	return b
+}
+
 // TaskAt reads the task_struct at addr.
 func (m *Machine) TaskAt(addr uint64) TaskInfo {
 	pa, ok := m.linear(addr)
