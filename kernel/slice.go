@@ -78,7 +78,7 @@ func (m *Machine) runSlice(v *VCPU) {
 		}
 		m.plan(v, now)
 		exit := v.CPU.Run(v.allowed())
-		v.count(exit != x86.ExitException || v.trapped())
+		v.count(exit != x86.ExitWindow && (exit != x86.ExitException || v.trapped()))
 		if !m.handle(v, exit) {
 			break
 		}
