@@ -119,7 +119,9 @@ func (t *translator) pushf(u *uop, _ *template) {
 	t.hot.rr(3, opOr, hDX, hAX)
 	t.hot.group1(3, 1, hDX, 2)
 	t.hot.group1(3, 4, hDX, ^FlagRF)
-	t.callSite(t.shared.push)
+	t.pushPlace(1)
+	t.hot.store(3, hDX, hAX, 0)
+	t.moveSP(-1)
 }
 
 // bitOp is bt, bts, btr and btc of a register.

@@ -89,8 +89,27 @@ func (t *translator) ret(*uop, *template) {
 		t.slow()
 		return
 	}
-	t.callSite(t.shared.ret)
+	t.hot.rr(3, opMov, hAX, fixed[RSP])
+	t.probeN(8, false)
+	t.hot.load(3, hDX, hAX, 0)
+	t.target(hAX)
+	t.moveSP(1)
 	t.returns()
+}
+
+// target misses when the address in rdx is not canonical; in the kernel's half, when it is not in the last 2 GB, where code is.
+func (t *translator) target(scratch uint8) {
+	if t.inKernel {
+		t.hot.rr(3, opMovsxd, scratch, hDX)
+	} else {
+		t.hot.rr(3, opMov, scratch, hDX)
+		t.hot.rr(3, opGroup2, 4, scratch)
+		t.hot.put(16)
+		t.hot.rr(3, opGroup2, 7, scratch)
+		t.hot.put(16)
+	}
+	t.hot.rr(3, opCmp, scratch, hDX)
+	t.missIf(ccNE)
 }
 
 // returns goes to rdx as the last of the block.
@@ -109,7 +128,7 @@ func (t *translator) jmpReg(u *uop, _ *template) {
 		return
 	}
 	t.read(u.s, 3, hDX)
-	t.callSite(t.shared.canonical)
+	t.target(hAX)
 	t.jumpTo(t.shared.find)
 	t.ended = true
 }
@@ -120,8 +139,8 @@ func (t *translator) callReg(u *uop, _ *template) {
 		return
 	}
 	t.read(u.s, 3, hDX)
-	t.hot.imm(hCX, u.imm)
-	t.callSite(t.shared.callReg)
+	t.target(hAX)
+	t.pushImm(u, nil)
 	if !t.pairs(u.imm) {
 		t.jumpTo(t.shared.find)
 		t.ended = true

@@ -170,19 +170,39 @@ func (t *translator) storeImm(u *uop, f *template) {
 	}
 }
 
+// pushPlace makes rax the host address of the lowest of n words that are about to be pushed, and moveSP moves the stack pointer.
+func (t *translator) pushPlace(n int32) {
+	t.hot.rm(3, opLea, hAX, fixed[RSP], -8*n)
+	t.probeN(8*n, true)
+}
+
+func (t *translator) moveSP(words int32) { t.hot.rm(3, opLea, fixed[RSP], fixed[RSP], 8*words) }
+
 func (t *translator) push(u *uop, _ *template) {
-	t.read(u.s, 3, hDX)
-	t.callSite(t.shared.push)
+	t.pushPlace(1)
+	t.hot.store(3, t.get(u.s, hCX), hAX, 0)
+	t.moveSP(-1)
 }
 
 func (t *translator) pushImm(u *uop, _ *template) {
-	t.hot.imm(hDX, u.imm)
-	t.callSite(t.shared.push)
+	t.pushPlace(1)
+	if u.imm == uint64(int64(int32(u.imm))) {
+		t.hot.rm(3, 0xc7, 0, hAX, 0)
+		t.hot.u32(uint32(u.imm))
+	} else {
+		t.hot.imm(hCX, u.imm)
+		t.hot.store(3, hCX, hAX, 0)
+	}
+	t.moveSP(-1)
 }
 
 func (t *translator) pop(u *uop, _ *template) {
-	t.callSite(t.shared.pop)
-	t.write(u.d, 3, hDX)
+	t.hot.rr(3, opMov, hAX, fixed[RSP])
+	t.probeN(8, false)
+	t.loadTo(u.d, 3, 0)
+	if u.d != RSP*8 {
+		t.moveSP(1)
+	}
 }
 
 func (t *translator) leave(*uop, *template) {

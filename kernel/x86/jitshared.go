@@ -7,21 +7,15 @@ package x86
 
 // shared are the offsets of the pieces.
 type shared struct {
-	exit             int // to Go code, with the reason in ecx
-	bare             int // the uop is executed by its slow function, by the site eax
-	link             int // jump eax leads nowhere yet
-	budget           int // it is too small for code eax
-	push             int // rdx
-	pop              int // to rdx
-	ret              int // to rdx, which is canonical
-	canonical        int // rdx is
-	callReg          int // it is, and a return address in rcx is pushed
-	find             int // the block at rdx is entered, as it is by those that the host's ret leads to
-	mismatch         int // behind another call than the one that returns
-	underflow        int // no call is known
-	carry            int // flags are saved that the carry is to be read from later, unless inc or dec has already
-	locked           int // the access at rax, with as many instructions of the block to go as edx says
-	saved            savedPieces
+	exit             int       // to Go code, with the reason in ecx
+	bare             int       // the uop is executed by its slow function, by the site eax
+	link             int       // jump eax leads nowhere yet
+	budget           int       // it is too small for code eax
+	find             int       // the block at rdx is entered
+	mismatch         int       // behind another call than the one that returns
+	underflow        int       // no call is known
+	carry            int       // flags are saved that the carry is to be read from later, unless inc or dec has already
+	locked           int       // the access at rax, with as many instructions of the block to go as edx says
 	tsc              int       // t to eax and edx, with as many instructions of the block to go as edx says
 	fill, copy       [4]int    // a row of elements by size
 	allFlags, setAll int       // see jitflags.go
@@ -46,20 +40,7 @@ func (t *translator) makeShared() (s shared) {
 			t.giveUp(i)
 		}
 	}
-	s.push = here()
-	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, t.within8)
-	t.hot.store(3, hDX, hAX, 0)
-	t.hot.rm(3, opLea, h15, h15, -8)
-	t.hot.put(0xc3)
-	s.pop = here()
-	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, t.within8)
-	t.hot.load(3, hDX, hAX, 0)
-	t.hot.rm(3, opLea, h15, h15, 8)
-	t.hot.put(0xc3)
 	t.makeFlow(&s, here)
-	t.makeSaved(&s.saved, here)
 	s.carry = here()
 	t.carryPiece()
 	s.locked = here()
@@ -94,25 +75,6 @@ func (t *translator) makeShared() (s shared) {
 
 // makeFlow writes the pieces that go to blocks found by their address.
 func (t *translator) makeFlow(s *shared, here func() int) {
-	s.ret = here()
-	t.hot.rr(3, opMov, hAX, h15)
-	t.probePiece(0, t.within8)
-	t.hot.load(3, hDX, hAX, 0)
-	t.canonical(hAX)
-	t.hot.rm(3, opLea, h15, h15, 8)
-	t.hot.put(0xc3)
-	s.canonical = here()
-	t.canonical(hAX)
-	t.hot.put(0xc3)
-	s.callReg = here()
-	t.canonical(hAX)
-	t.hot.rm(3, opStore, hCX, hBX, atTmp)
-	t.hot.rm(3, opLea, hAX, h15, -8)
-	t.probePiece(1, t.within8)
-	t.hot.rm(3, opMov, hCX, hBX, atTmp)
-	t.hot.store(3, hCX, hAX, 0)
-	t.hot.rm(3, opLea, h15, h15, -8)
-	t.hot.put(0xc3)
 	s.mismatch = here()               // the call before that one may be it: the interpreter has taken a ret
 	t.hot.put(0x48, 0x8b, 0x04, 0x24) // mov rax, [rsp]
 	t.hot.rm(2, opCmp, hDX, hAX, 3)   // the constant that is compared there
@@ -123,23 +85,6 @@ func (t *translator) makeFlow(s *shared, here func() int) {
 	t.hot.put(0x48, 0x83, 0xec, 8) // sub rsp, 8: it stays
 	s.find = len(t.hot.b)
 	t.findPiece()
-}
-
-// canonical misses when the address in rdx is not canonical.
-func (t *translator) canonical(scratch uint8) {
-	t.hot.rr(3, opMovsxd, scratch, hDX)
-	t.hot.rr(3, opCmp, scratch, hDX)
-	short := t.hot.short(ccE)
-	t.hot.rr(3, opMov, scratch, hDX)
-	t.hot.rr(3, opGroup2, 4, scratch)
-	t.hot.put(16)
-	t.hot.rr(3, opGroup2, 7, scratch)
-	t.hot.put(16)
-	t.hot.rr(3, opCmp, scratch, hDX)
-	same := t.hot.short(ccE)
-	t.giveUp(whySite)
-	t.hot.land(same)
-	t.hot.land(short)
 }
 
 // giveUp leaves to Go code; whySite: from a piece that a block called, with the caller's address in rdx. That is by a ret, so that
@@ -171,9 +116,6 @@ func (t *translator) probePieceOr(w int, compare, undo func()) {
 	t.hot.land(hit)
 	t.hot.rm(3, opAdd, hAX, hCX, at+atFrame)
 }
-
-// within8 is for a word.
-func (t *translator) within8() { t.within(8) }
 
 // findPiece looks the target in rdx up in the jump cache, at its place and at the neighbour where find puts what it evicts: the
 // block is entered, or its address stays in rdx for Go code. rax and rcx are lost. The block's own start is compared too: a tag alone could be that of an address that is not

@@ -2,13 +2,10 @@
 
 package x86
 
-// The saved registers. gcc's functions push a part of this row, with moves between the pushes, and pop it before they return. Each
-// part has a piece: a function begins and ends with a call of 5 bytes, and one probe.
+// The saved registers. gcc's functions push a part of this row, with moves between the pushes, and pop it before they return: one probe
+// does for all of them.
 
 var savedRow = [6]uint8{R15, R14, R13, R12, RBP, RBX}
-
-// savedPieces are the pieces for savedRow[i:j], by i and j-1.
-type savedPieces struct{ push, pop, popRet [6][6]int }
 
 func savedIndex(off uint8) int {
 	for i, r := range savedRow {
@@ -17,42 +14,6 @@ func savedIndex(off uint8) int {
 		}
 	}
 	return -1
-}
-
-func (t *translator) makeSaved(p *savedPieces, here func() int) {
-	for i := range 6 {
-		for j := i + 1; j <= 6; j++ {
-			row, n := savedRow[i:j], int32(j-i)
-			p.push[i][j-1] = here()
-			t.hot.rm(3, opLea, hAX, h15, -8*n)
-			t.probePiece(1, func() { t.within(8 * n) })
-			for k, r := range row {
-				t.hot.store(3, t.get(r*8, hCX), hAX, 8*(n-1-int32(k)))
-			}
-			t.hot.rm(3, opLea, h15, h15, -8*n)
-			t.hot.put(0xc3)
-			p.pop[i][j-1] = here()
-			t.hot.rr(3, opMov, hAX, h15)
-			t.probePiece(0, func() { t.within(8 * n) })
-			t.loadRow(row, 0)
-			p.popRet[i][j-1] = here()
-			t.hot.rr(3, opMov, hAX, h15)
-			t.probePiece(0, func() { t.within(8*n + 8) })
-			t.hot.load(3, hDX, hAX, 8*n)
-			t.canonical(hCX)
-			t.loadRow(row, 8)
-		}
-	}
-}
-
-// loadRow pops a row, and so many bytes more, and returns.
-func (t *translator) loadRow(row []uint8, more int32) {
-	n := int32(len(row))
-	for k, r := range row {
-		t.loadTo(r*8, 3, 8*(n-1-int32(k)))
-	}
-	t.hot.rm(3, opLea, h15, h15, 8*n+more)
-	t.hot.put(0xc3)
 }
 
 // plainOp is the operation of a uop without what it is fused with.
@@ -86,7 +47,12 @@ func (t *translator) pushes(us []uop, all *[numOps]template) bool {
 			written |= 1 << (u.d >> 3)
 		}
 	}
-	t.callSite(t.shared.saved.push[first][j])
+	n := int32(j - first + 1)
+	t.pushPlace(n)
+	for k, r := range savedRow[first : j+1] {
+		t.hot.store(3, t.get(r*8, hCX), hAX, 8*(n-1-int32(k)))
+	}
+	t.moveSP(-n)
 	return true
 }
 
@@ -100,11 +66,24 @@ func (t *translator) pops(us []uop) int {
 	for n < len(us) && i > 0 && plainOp(&us[n]) == o_pop_r && us[n].d == savedRow[i-1]*8 {
 		i, n = i-1, n+1
 	}
-	if n == len(us)-1 && us[n].op == o_ret {
-		t.callSite(t.shared.saved.popRet[i][j])
-		t.returns()
-		return n + 1
+	words := int32(n)
+	isRet := n == len(us)-1 && us[n].op == o_ret
+	if isRet {
+		words++
 	}
-	t.callSite(t.shared.saved.pop[i][j])
+	t.hot.rr(3, opMov, hAX, fixed[RSP])
+	t.probeN(8*words, false)
+	if isRet {
+		t.hot.load(3, hDX, hAX, int32(8*n))
+		t.target(hCX)
+	}
+	for k, r := range savedRow[i : j+1] {
+		t.loadTo(r*8, 3, int32(8*(n-1-k)))
+	}
+	t.moveSP(words)
+	if isRet {
+		t.returns()
+		n++
+	}
 	return n
 }
