@@ -391,6 +391,9 @@ func (p *filterParser) textPred(f filterField, op, want string) func(r *Record) 
 	if f.pointer {
 		return p.pointerPred(f, op, want)
 	}
+	if op != "~" && !f.comm && !f.dynamic && strings.IndexByte(want, 0) < 0 {
+		return func(r *Record) bool { return textIs(f.bytes(r.Data), want) == (op == "==") }
+	}
 	get := f.text8()
 	switch op {
 	case "~":
@@ -433,6 +436,12 @@ func (f filterField) text8() func(r *Record) []byte {
 		return func(r *Record) []byte { return untilNUL(f.located(r.Data)) }
 	}
 	return func(r *Record) []byte { return untilNUL(f.bytes(r.Data)) }
+}
+
+// textIs says whether the text in b, up to a NUL or its end, is want, without a search for its end.
+func textIs(b []byte, want string) bool {
+	n := len(want)
+	return len(b) >= n && string(b[:n]) == want && (len(b) == n || b[n] == 0)
 }
 
 func untilNUL(b []byte) []byte {

@@ -80,6 +80,7 @@ func TestFilterMatch(t *testing.T) {
 	for text, want := range map[string]bool{
 		"prev_pid == 7": true, "prev_pid != 7": false, "prev_pid == 0x7": true, "prev_pid > 6 && prev_pid < 8": true, "prev_pid >= 8": false,
 		"prev_pid <= 7 || next_pid == 3": true, "next_pid == -1": true, "next_pid < 0": true, "prev_state & 0x1": true, "prev_state & 2": false,
+		`prev_comm == "bas"`: false, `prev_comm == "bashx"`: false, `prev_comm == ""`: false, `prev_comm != ""`: true, `prev_comm == "0123456789abcdefg"`: false,
 		`prev_comm == "bash"`: true, `prev_comm != "bash"`: false, `next_comm ~ "swapper/*"`: true, `COMM == "bash"`: true, "CPU == 2": true,
 		"!(prev_pid == 7)": false, "!prev_pid == 8": true, "(prev_pid == 1 || prev_pid == 7) && !(prev_prio > 200)": true,
 		"prev_pid == 1 && prev_pid == 2 || prev_pid == 7": true, "common_pid == 7 && common_type == 314": true, "prev_pid == 4294967303": true,
