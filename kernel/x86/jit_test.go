@@ -167,6 +167,34 @@ func TestHostSignals(t *testing.T) {
 	}
 }
 
+// TestHostYields: a loop of the guest that never ends gives the host's scheduler its turns: host code gets hostBudget instructions at
+// once, and hundreds of millions in one Run do not keep another goroutine waiting for their end.
+func TestHostYields(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	c := newTestCPUs(1, []byte{0xeb, 0xfe})[0] // jmp .
+	c.cache.useHost(1)
+	c.SetRIP(textVA)
+	c.Run(1000)
+	turns, done := 0, make(chan bool)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				turns++
+				runtime.Gosched()
+			}
+		}
+	}()
+	before := c.Insns
+	c.Run(300_000_000)
+	done <- true
+	if n := c.Insns - before; n != 300_000_000 || turns < 2 {
+		t.Errorf("%d instructions, %d turns", n, turns)
+	}
+}
+
 // TestTemplates: the uops of the switch that are left to their slow functions are few and known.
 func TestTemplates(t *testing.T) {
 	all := templates()
