@@ -81,7 +81,7 @@ func (a *histAction) changed(old, val uint64) bool {
 // snapshotWhen is tracing_snapshot_cond with cond_snapshot_update: a snapshot when the value of any row beats that of the last.
 func (t *Tracer) snapshotWhen(c *kernel.VCPU, a *histAction, e *event.HistElt) {
 	s := t.cond
-	if s == nil || !t.on || t.cpu[0].snap == nil || !s.a.changed(s.val, e.Vars[s.a.track].Num) {
+	if s == nil || t.stops > 0 || t.cpu[0].snap == nil || !s.a.changed(s.val, e.Vars[s.a.track].Num) {
 		return
 	}
 	s.val, s.updated = e.Vars[s.a.track].Num, true

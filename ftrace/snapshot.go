@@ -52,9 +52,10 @@ func (t *Tracer) freeSnapshot() {
 	}
 }
 
-// takeSnapshot is update_max_tr: nothing when there are no rings for it, or tracing is off.
+// takeSnapshot is update_max_tr: nothing when there are no rings for it, or a reader has stopped tracing (stop_count, not
+// tracing_on).
 func (t *Tracer) takeSnapshot(*kernel.VCPU) {
-	if !t.on || t.cpu[0].snap == nil {
+	if t.stops > 0 || t.cpu[0].snap == nil {
 		return
 	}
 	for i := range t.cpu {
