@@ -67,7 +67,7 @@ func (t *Tracer) bind(o *Ops) { o.Call = t.traceFunction }
 // setTracer makes name the current tracer and empties the rings; see tracing_set_tracer.
 func (t *Tracer) setTracer(name string) error {
 	name = strings.TrimSpace(name)
-	if err := t.expand(); err != nil {
+	if err := t.expandOwn(); err != nil {
 		return err
 	}
 	var next *tracerType
@@ -108,8 +108,11 @@ func (t *Tracer) reset() {
 	}
 }
 
-// expand gives the rings their full size on first use (ring_buffer_expanded).
-func (t *Tracer) expand() error {
+// expand gives the machine's rings their full size on first use, also of an instance's events (tracing_update_buffers).
+func (t *Tracer) expand() error { return t.root().expandOwn() }
+
+// expandOwn gives t's rings their full size where none was used before: a tracer's start (ring_buffer_expanded).
+func (t *Tracer) expandOwn() error {
 	if t.root().expanded {
 		return nil
 	}
