@@ -1,6 +1,7 @@
 package kprobe
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -245,7 +246,7 @@ func (k *Kprobes) place1(e *Event) error {
 		return kernel.EINVAL
 	}
 	if k.notrace(addr) {
-		k.warn("Could not probe notrace function " + e.Symbol)
+		k.warn("Could not probe notrace function " + cmp.Or(e.Symbol, "unknown")) // trace_kprobe_symbol's word for an address
 		return kernel.EINVAL
 	}
 	for _, a := range e.Args {
