@@ -115,10 +115,11 @@ func sleep(c *cmd) int {
 	if bad {
 		return c.tryHelp(1)
 	}
-	ns := uint64(math.MaxInt64)
-	if total < 9e9 {
-		ns = uint64(math.Ceil(total*1e9 - 1e-3))
+	const longest, sysPause = 4e9, 34 // the kernel takes half of what its clock can count, 2^62 ns
+	for e := kernel.EINTR; total > longest && e == kernel.EINTR; {
+		_, e = c.s.Call(sysPause) // as gnulib's xnanosleep does for infinity
 	}
+	ns := uint64(math.Ceil(total*1e9 - 1e-3))
 	e := c.s.sleepFor(ns)
 	for e == kernel.EINTR { // stopped and continued: gnulib's xnanosleep begins anew
 		e = c.s.sleepFor(ns)
