@@ -87,24 +87,47 @@ func (s *screen) wait(t *testing.T, text string) {
 	t.Fatalf("never showed %q; the screen ends with\n%q", text, s.all[max(0, len(s.all)-800):])
 }
 
-// A session on a real terminal, as a person has it: completion, blocks, history, colours, progress, commands, and Ctrl-C, which
-// stops the guest first and the script next.
-func TestSessionOnPty(t *testing.T) {
-	if testing.Short() {
-		t.Skip("types for some seconds")
-	}
+// onPty starts kscope on a terminal of its own.
+func onPty(t *testing.T, state string, args ...string) (master *os.File, s *screen, cmd *exec.Cmd) {
 	master, slave := openPty(t)
-	state := t.TempDir()
-	cmd := exec.Command(os.Args[0])
+	cmd = exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), childEnv+"=1", "XDG_STATE_HOME="+state, "NO_COLOR=", "TERM=xterm")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { cmd.Process.Kill() })
 	slave.Close()
-	s := &screen{}
+	s = &screen{}
 	go s.read(master)
+	return master, s, cmd
+}
+
+// ended waits for the end of the session.
+func ended(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		cmd.Process.Kill()
+		t.Fatal("the session did not end")
+	}
+}
+
+// A session on a real terminal, as a person has it: completion, blocks, history, colours, progress, commands, and Ctrl-C, which
+// stops the guest first and the script next.
+func TestSessionOnPty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("types for some seconds")
+	}
+	state := t.TempDir()
+	master, s, cmd := onPty(t, state)
 	for _, step := range []struct{ typ, wait string }{
 		{"", "Ctrl-D leaves"},
 		{"", ">>> "},
@@ -145,19 +168,40 @@ func TestSessionOnPty(t *testing.T) {
 			s.wait(t, step.wait)
 		}
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Errorf("it ended with %v", err)
-		}
-	case <-time.After(10 * time.Second):
-		cmd.Process.Kill()
-		t.Fatal("Ctrl-D did not end the session")
-	}
+	ended(t, cmd)
 	history, err := os.ReadFile(filepath.Join(state, "kscope", "history"))
 	if err != nil || !strings.Contains(string(history), "def twice(x):⏎    return 2 * x\ntwice(21)\n") {
 		t.Errorf("history: %v\n%s", err, history)
 	}
+}
+
+// kscope sh on a terminal: Ctrl-C ends the command, and the rest of its line, but not the next one.
+func TestShellOnPty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("types for some seconds")
+	}
+	master, s, cmd := onPty(t, t.TempDir(), "sh")
+	for _, step := range []struct{ typ, wait string }{
+		{"", "# "},
+		{"yes > /dev/null\r", "null\r\n"},
+		{"\x03", "# "},
+		{"echo $((1+1)) $?\r", "\n2 130\r\n"},
+		{"", "# "},
+		{"yes > /dev/null; echo $((2+2))\r", "2+2))\r\n"},
+		{"\x03", "# "},
+		{"echo $((3+3)) $?\r", "\n6 130\r\n"},
+		{"", "# "},
+	} {
+		time.Sleep(20 * time.Millisecond)
+		if step.typ == "\x03" {
+			time.Sleep(300 * time.Millisecond)
+		}
+		master.WriteString(step.typ)
+		s.wait(t, step.wait)
+	}
+	if strings.Contains(s.all, "\n4\r\n") {
+		t.Error("the rest of the line ran")
+	}
+	master.WriteString("exit 0\r")
+	ended(t, cmd)
 }

@@ -411,6 +411,7 @@ func (in *input) Read(b []byte) (int, error) {
 			return 0, io.EOF
 		}
 		if in.sh.interactive {
+			in.sh.dropInterrupt()
 			in.sh.prompt(in.first)
 		}
 		in.sh.readErr = 0

@@ -169,6 +169,14 @@ func (sh *Shell) poll() {
 	sh.pending |= sh.s.Caught()
 }
 
+// dropInterrupt forgets a Ctrl-C that was for the line before: it came while a command ran that has ended since.
+func (sh *Shell) dropInterrupt() {
+	sh.poll()
+	if sh.traps[sigINT] == "" {
+		sh.pending &^= 1 << (sigINT - 1)
+	}
+}
+
 // firstPending is a fetched signal that has a trap.
 func (sh *Shell) firstPending() int {
 	for p := sh.pending; p != 0; p &= p - 1 {
