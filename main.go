@@ -140,6 +140,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		Stdout:    out,
 		Tables:    env.Tables(),
 		Strings:   env.Strings,
+		Symbol:    env.Symbol,
 		Interrupt: env.Interrupt,
 		Now:       env.Now,
 		MaxSteps:  p.opts.maxSteps,

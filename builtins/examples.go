@@ -10,6 +10,7 @@ func examples() map[string]string {
 	return map[string]string{
 		"print":       "print(1, \"two\", [3])",
 		"printf":      "printf(\"%-8s|%5d|%08x|%5.2f%%\\n\", \"abc\", 42, 0xbeef, 99.5)",
+		"hex":         "hex(kernel.read(kernel.addr(\"vfs_read\"), 5))\nhex(4096)",
 		"sprintf":     "sprintf(\"%p %c %o\", 0xffffffff81000000, 65, 8)",
 		"table":       "table([[\"a\", 1], [\"long\", 200]], cols = [\"name\", \"n\"])\ntable(kernel.tasks()[:2], cols = [\"pid\", \"comm\"])",
 		"attempt":     "r = attempt(kernel.sym, \"vfs_raed\")\nprint(r.ok, r.error, r.error.hint)",

@@ -8,7 +8,7 @@ import (
 // Each example of the table stands at a row that has none of its own.
 func TestExamplesHaveRows(t *testing.T) {
 	rows := map[string]string{}
-	for _, name := range []string{"print", "printf", "sprintf", "table", "attempt", "help", "dir", "struct", "fail", "re", "json", "math", "time", "ns", "us", "ms", "s", "KiB", "MiB"} {
+	for _, name := range []string{"print", "printf", "sprintf", "hex", "table", "attempt", "help", "dir", "struct", "fail", "re", "json", "math", "time", "ns", "us", "ms", "s", "KiB", "MiB"} {
 		rows[name] = "" // lang's own
 	}
 	for _, table := range New(Config{}).Tables() {

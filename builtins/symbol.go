@@ -161,3 +161,14 @@ func (g *Guest) funcRecord(f *kernel.Func, sym starlark.Value) starlark.Value {
 		{"file", str(f.File)}, {"line", num(f.Line)}, {"sym", sym}, {"inlines", inlines}, {"sites", sites}, {"patched", patched},
 	}}
 }
+
+// Symbol is what is at an address of the machine that there is: "vfs_read+0x5", "" of none.
+func (e *Env) Symbol(addr uint64) string {
+	if e.guest == nil {
+		return ""
+	}
+	if s, _ := e.guest.M.Symbols().At(addr); s.Name == "" {
+		return ""
+	}
+	return e.guest.placeName(addr)
+}

@@ -35,9 +35,10 @@ func (h *Host) guards() starlark.StringDict {
 		d[name] = h.looking(name, starlark.Universe[name], h.stepsOf)
 	}
 	d["#"] = starlark.NewBuiltin("#", h.spread)
-	for _, name := range []string{"str", "repr", "print", "fail"} {
+	for _, name := range []string{"str", "repr", "fail"} {
 		d[name] = h.looking(name, starlark.Universe[name], h.textSize)
 	}
+	d["print"] = h.looking("print", starlark.NewBuiltin("print", h.print), h.textSize)
 	return d
 }
 

@@ -180,8 +180,11 @@ func (s spec) apply(v starlark.Value) (string, error) {
 	return s.integer(v)
 }
 
-// integer formats the verbs of whole numbers. A negative number in %x, %o and %u is its 64-bit two's complement, as in C.
+// integer formats the verbs of whole numbers, and bytes in %x. A negative number in %x, %o and %u is its 64-bit two's complement, as in C.
 func (s spec) integer(v starlark.Value) (string, error) {
+	if b, ok := v.(starlark.Bytes); ok && (s.verb == 'x' || s.verb == 'X') {
+		return fmt.Sprintf(s.goFormat(s.verb), string(b)), nil
+	}
 	n, err := asBig(v)
 	if err != nil {
 		return "", err

@@ -296,7 +296,7 @@ func (s *Session) eval(src string) error {
 	}
 	if v != starlark.None {
 		s.globals["_"] = v
-		return s.Host.show(s.Out, v)
+		return s.typed(v)
 	}
 	return nil
 }

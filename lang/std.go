@@ -15,9 +15,10 @@ import (
 func (h *Host) std() []Table {
 	return []Table{
 		{Title: "the language: Starlark with while, recursion, top-level if/for, sets and reassignment", Rows: []Row{
-			{Name: "print", Sig: `(*args, sep = " ")`, Doc: "Prints values with a newline."},
-			{Name: "printf", Sig: "(format, *args)", Fn: h.printf, Doc: "Prints by C's conversions: %d %i %u %x %X %o %b %c %s %r %v %p %f %e %g, with flags, width and precision.\n%v and %s take any value, %p prints an address in 16 digits, %x of a negative number its 64-bit form."},
+			{Name: "print", Sig: `(*args, sep = " ")`, Doc: "Prints values with a newline.\nBytes that are no text are printed as a literal, b\"\\x0f\"; hex(b) is easier to read."},
+			{Name: "printf", Sig: "(format, *args)", Fn: h.printf, Doc: "Prints by C's conversions: %d %i %u %x %X %o %b %c %s %r %v %p %f %e %g, with flags, width and precision.\n%v and %s take any value, %p prints an address in 16 digits, %x of a negative number its 64-bit form, of bytes two digits for each, which \"% x\" sets apart."},
 			{Name: "sprintf", Sig: "(format, *args) -> string", Fn: h.sprintf, Doc: "Like printf, as a string."},
+			{Name: "hex", Sig: "(x) -> string", Fn: h.hex, Doc: "The hexadecimal text of bytes, \"0f 1f 44 00 00\", or of an int, \"0xf1f\"."},
 			{Name: "table", Sig: "(rows, cols = None)", Fn: h.table, Doc: "Prints rows in aligned columns; numbers to the right.\nA row is a list or tuple; with cols it may be an object or dict that has those attributes or keys."},
 			{Name: "attempt", Sig: "(fn, *args, **kwargs) -> struct(ok, value, error)", Fn: h.attempt, Doc: "Calls fn and catches its failure.\nerror has .text, .hint, .code (the errno's name) and .pos. Ctrl-C and the step budget are not caught."},
 			{Name: "help", Sig: "(x = None)", Fn: h.help, Doc: "Shows the documentation of a function, module, object or name; x may be a string such as \"tracer.*\".\nIn a session, x? is short for help(x)."},
