@@ -39,9 +39,11 @@ func TestHostCode(t *testing.T) {
 			t.Fatalf("%s in slices of %d: %d instructions, interpreted %d; %s; code % x", name, host.chop, i, j, diff, s.code)
 		}
 	}
-	g := &generator{rnd: rand.New(rand.NewPCG(52, 0)), forms: forms()}
-	for n := range 20000 {
-		run(fmt.Sprint("block ", n), g.block().in, n)
+	for _, seed := range []uint64{1, 2, 52} {
+		g := &generator{rnd: rand.New(rand.NewPCG(seed, 0)), forms: forms()}
+		for n := range 8000 {
+			run(fmt.Sprint("seed ", seed, " block ", n), g.block().in, n)
+		}
 	}
 	rnd := rand.New(rand.NewPCG(53, 0))
 	for n, code := range guestPieces(t) {

@@ -94,7 +94,7 @@ func parseTemplate(f []string) template {
 	case "add", "sub", "and", "or", "xor":
 		p.quiet = p.form == "rr" || p.form == "ri"
 	}
-	if !p.indexed && p.emit != nil {
+	if !p.indexed && p.emit != nil && len(f) > 1 { // "sti" alone is the instruction
 		p.access = accessOf(f[0], p.form)
 	}
 	switch f[0] {
@@ -235,7 +235,7 @@ func (t *translator) movs(u *uop, f *template) {
 
 func (t *translator) widen(u *uop, _ *template) {
 	sz := uint8(1) // cwde: ax to eax
-	if u.op == o_cdqe {
+	if plainOp(u) == o_cdqe {
 		sz = 2
 	}
 	t.hot.extend(sz, sz+1, fixed[RAX], fixed[RAX])
@@ -243,7 +243,7 @@ func (t *translator) widen(u *uop, _ *template) {
 
 func (t *translator) signFill(u *uop, _ *template) {
 	sz := uint8(2)
-	if u.op == o_cqo {
+	if plainOp(u) == o_cqo {
 		sz = 3
 	}
 	t.hot.rr(sz, opMov, fixed[RDX], fixed[RAX])

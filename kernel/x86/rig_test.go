@@ -97,7 +97,12 @@ func (r *rig) EntryCounter(va uint64) *uint64 {
 	}
 	return nil
 }
-func (r *rig) HostCode() bool                                                   { return true }
+func (r *rig) HostCode() int {
+	if r.interpret {
+		return 0
+	}
+	return 1
+}
 func (r *rig) Hooked(va uint64) bool                                            { return r.hook != nil && va < dataVA }
 func (r *rig) Hook(c *x86.CPU, va uint64)                                       { r.hook(va) }
 func (r *rig) CPUID(c *x86.CPU, leaf, sub uint32) (a, b, cx, d uint32, ok bool) { return }
