@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -49,8 +50,36 @@ func (h *Host) showHelp(w io.Writer, x starlark.Value) error {
 			return h.helpName(w, name)
 		}
 	}
-	return h.helpName(w, x.Type())
+	if h.hasRows(x.Type()) {
+		return h.helpName(w, x.Type())
+	}
+	return h.helpValue(w, x)
 }
+
+// hasRows tells that a type has documented attributes.
+func (h *Host) hasRows(typ string) bool {
+	return isType(typ) && slices.ContainsFunc(h.rows, func(r Row) bool { return strings.HasPrefix(r.Name, typ+".") })
+}
+
+// helpValue says of a value that no row is about what it is: its type, its text and its attributes.
+func (h *Host) helpValue(w io.Writer, x starlark.Value) error {
+	if err := h.showable(x); err != nil {
+		return err
+	}
+	text := x.String()
+	if short := cut(text, mostHelp); short != text {
+		text = short + " ..."
+	}
+	fmt.Fprintf(w, "%s: %s\n", x.Type(), text)
+	if x, ok := x.(starlark.HasAttrs); ok && len(x.AttrNames()) > 0 {
+		names := slices.Sorted(slices.Values(x.AttrNames()))
+		fmt.Fprintf(w, "    .%s\n", strings.Join(names, " ."))
+	}
+	return nil
+}
+
+// mostHelp is how much of a value's text help shows, in characters.
+const mostHelp = 1000
 
 // signature shows a Starlark function's head.
 func signature(fn *starlark.Function) string {
@@ -130,10 +159,29 @@ func (h *Host) helpName(w io.Writer, name string) error {
 			fmt.Fprintf(w, "%s\n    %s\n", head(r), firstLine(r.Doc))
 		}
 	}
-	if found || h.apropos(w, name) {
+	if found || h.givers(w, name) || h.apropos(w, name) {
 		return nil
 	}
 	return Unknown(name, "help: nothing is called %s", h.names())
+}
+
+// givers shows the rows whose signatures say that they give values of a type without rows of its own: they tell its attributes.
+func (h *Host) givers(w io.Writer, typ string) bool {
+	if !isType(typ) {
+		return false
+	}
+	found := false
+	for _, r := range h.rows {
+		_, result, _ := strings.Cut(r.Sig, "->")
+		if slices.Contains(strings.FieldsFunc(result, func(c rune) bool { return c > 127 || !isIdent(byte(c)) }), typ) {
+			if !found {
+				fmt.Fprintf(w, "%s is what these give:\n", typ)
+			}
+			found = true
+			fmt.Fprintf(w, "%s\n    %s\n", head(r), strings.ReplaceAll(r.Doc, "\n", "\n    "))
+		}
+	}
+	return found
 }
 
 // head is the first line of a row's help.

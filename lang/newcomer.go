@@ -25,8 +25,19 @@ var newcomerHints = [...]struct {
 	{"undefined: input", nil, "flag.string(name, default) takes what the command line says behind --"},
 	{"undefined: isinstance", nil, "write type(x) == \"string\""},
 	{"undefined: round", nil, "math.round(x)"},
+	{"undefined: ls", nil, shellHint},
+	{"undefined: cat", nil, shellHint},
+	{"undefined: cd", nil, shellHint},
+	{"undefined: ps", nil, shellHint},
+	{"undefined: echo", nil, shellHint},
+	{"undefined: pwd", nil, shellHint},
+	{"got ", regexp.MustCompile(`^\s*!|^\s*(ls|cat|cd|ps|echo|mount|grep|head|tail|dmesg|uname)\s+[-/\w.]`), shellHint},
+	{"unexpected input character '!'", nil, shellHint},
 	{"undefined: sum", nil, "agg.sum(name) adds up by key; a loop adds up a list"},
 }
+
+// shellHint is for who types a command of the guest's shell.
+const shellHint = "sh(\"ls /\") runs a line in the guest's shell; kscope sh is a session of that shell"
 
 // newcomerHint finds the hint for a message about a line; "" when there is none.
 func newcomerHint(msg, line string) string {
