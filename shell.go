@@ -49,6 +49,7 @@ func (p *program) shell() int {
 	if users, ok := kernel.PartOf[*user.Host](g.M); ok && p.opts.given["max-memory"] {
 		users.SetMaxHeld(int(p.opts.maxMemory))
 	}
+	hintEndless(g.M, streams.Err)
 	pid, err := g.M.Exec(user.ProgramPath("bash"), argv, streams)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "kscope: %v\n", err)

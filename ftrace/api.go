@@ -137,6 +137,10 @@ func (t *Tracer) OnLost(fn func(l Loss)) {
 	}
 }
 
+// OnEndless has fn called once, when the file trace, of this tracer or an instance, has grown by 100,000 lines while one
+// reader read it: its reading may well be what is traced, and then has no end, as on Linux. The guest does not notice.
+func (t *Tracer) OnEndless(fn func()) { t.root().endless = fn }
+
 func functionIP(d []byte) (ip uint64) {
 	if len(d) >= event.FunctionSize {
 		for i := range 8 {

@@ -178,7 +178,7 @@ func (n *Tracer) forkEvents(t *Tracer) {
 	}
 	forks := map[*eventUse]*eventUse{}
 	use := func(to, from *Tracer) {
-		to.view, to.printks, to.keeper = nil, nil, nil // losses are watched on this machine alone
+		to.view, to.printks, to.keeper, to.endless = nil, nil, nil, nil // losses are watched on this machine alone
 		to.uses = make(map[*TraceEvent]*eventUse, len(from.uses))
 		for ev, u := range from.uses {
 			c := *u

@@ -118,6 +118,7 @@ type Tracer struct {
 	setCPU     int          // that started the function tracer last: array_buffer.cpu, which only the latency format shows
 	lost       func(l Loss) // see OnLost
 	losses     []*lossWatch
+	endless    func() // see OnEndless
 }
 
 // guestView is what the text of a trace needs to know of the guest; tests of the text have one without a machine.

@@ -9,7 +9,11 @@ type traceReader struct {
 	begun  bool
 	snap   bool // reads the snapshot
 	pauses bool // tracing is stopped until it is closed
+	left   int  // lines until it is told as endless
 }
+
+// endlessLines is by how many lines the file trace grows under one reader before OnEndless is told.
+const endlessLines = 100_000
 
 func (t *Tracer) newTraceReader(cpu int) *traceReader {
 	return &traceReader{cpu: cpu}
@@ -27,6 +31,8 @@ func (r *traceReader) fill(t *Tracer, size int) {
 	if !r.begun {
 		r.begun = true
 		r.p.header(r.cpu)
+		n, _ := t.counts(r.cpu, r.snap)
+		r.left = int(n) + endlessLines
 	}
 	for len(r.p.Buf) < size {
 		e, ok := r.m.next()
@@ -34,6 +40,17 @@ func (r *traceReader) fill(t *Tracer, size int) {
 			return
 		}
 		r.p.line(&e)
+		if r.left--; r.left == 0 {
+			t.tellEndless()
+		}
+	}
+}
+
+// tellEndless says once that a reader of trace may never come to the end.
+func (t *Tracer) tellEndless() {
+	if fn := t.root().endless; fn != nil {
+		t.root().endless = nil
+		fn()
 	}
 }
 
