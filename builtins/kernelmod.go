@@ -60,7 +60,7 @@ func baseMethods() []method {
 		{name: "disasm", sig: "(x, n = 8, bytes = True, marks = True) -> string", fn: kernelDisasm,
 			doc: "Disassembles n instructions at x. marks tell ftrace call sites, what patched them, and int3s."},
 		{name: "patches", sig: "() -> [Patch]", fn: kernelPatches,
-			doc: "Lists the changes of text since boot, oldest first; printing one tells its story. The newest are kept, some 3,600 of one site\nor 120 full batches; .nr counts them from 0, so the first one's says how many older ones are gone.\n.pokes are the sites (addr, old, new, by); .steps the moments (kind, time, cpu, pid, comm, writes) with who saw them:\n.acks which CPU passed its sync when, .hits which ran into the transient int3, .stale which held old bytes."},
+			doc: "Lists the changes of text since boot, oldest first; printing one tells its story. The newest are kept, some 3,600 of one site\nor 120 full batches; .nr counts them from 0, so the first one's says how many older ones are gone.\n.pokes are the sites (addr, old, new, by); .steps the moments (kind, time, cpu, pid, comm, writes) with who saw them:\n.acks which CPU passed its sync when, .hits which ran into the transient int3, .stale which held old bytes.\nThe order of the list is the true one. CPU clocks differ by up to a slice, 1 us: what one CPU did later may have an earlier time."},
 		{name: "dmesg", sig: "() -> string", fn: kernelDmesg, doc: "The guest's log, as dmesg prints it."},
 		{name: "log", sig: "(fn) -> On", fn: kernelLog,
 			doc: "Calls fn(ctx) for each line that the kernel prints: ctx.text, .level (0 to 7), .ts, .line as dmesg shows it."},

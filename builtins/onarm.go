@@ -234,7 +234,9 @@ func armTracepoint(h *hook, rest string) error {
 		return err
 	}
 	if !strings.Contains(rest, ":") {
-		return h.bad(rest, len(h.spec), "want tracepoint:SYSTEM:EVENT")
+		e := h.bad(rest, len(h.spec), "want tracepoint:SYSTEM:EVENT")
+		e.Hint = didYouMean(h.g.eventsCalled(rest))
+		return e
 	}
 	var events []*ftrace.TraceEvent
 	for _, ev := range h.g.T.TraceEvents() {
@@ -287,6 +289,17 @@ func armTracepoint(h *hook, rest string) error {
 		return c.change("on "+h.spec, all)
 	})
 	return c.fail(err, rest, nil)
+}
+
+// eventsCalled are the events, of any system, that a glob without a system matches: three at most.
+func (g *Guest) eventsCalled(glob string) []string {
+	var found []string
+	for _, name := range g.eventNames() {
+		if kernel.Glob("*:"+glob, name) {
+			found = append(found, "tracepoint:"+name)
+		}
+	}
+	return found[:min(len(found), 3)]
 }
 
 // filtered compiles the handler's filter for events. As with the filter of a system, events that lack a field of it are left out,

@@ -39,7 +39,7 @@ func kinds() []kind {
 			doc:     "Count, average and total by key; a[key] has .min, .max and .stddev (of a sample, rounded down) too.",
 			example: "a = agg.stats(\"size\")\nfor n in [2, 4, 9]:\n    a.add(n, \"cat\")\n\nprint(a[\"cat\"])"},
 		{name: "hist", sig: `(name, keys = (), bits = 0, unit = "") -> Agg`, make: newCells[histCell],
-			doc:     "Histograms by key in powers of two: h.add(value, *key). bits = 0 to 5 cuts each power into 1 << bits buckets.\nunit names the values in style \"bcc\".",
+			doc:     "Histograms by key in powers of two: h.add(value, *key). bits = 0 to 5 cuts each power into 1 << bits buckets.\nunit names the values in style \"bcc\" only: h.print(style = \"bcc\"); it converts nothing, as div = us does.",
 			example: "h = agg.hist(\"lat\", unit = \"nsecs\")\nfor n in [1, 5, 6, 70]:\n    h.add(n)\n\nh.print()"},
 		{name: "lhist", sig: `(name, lo, hi, step, keys = (), unit = "") -> Agg`, make: newCells[histCell],
 			doc:     "Histograms by key in equal steps from lo up to hi, and one bucket below and one above.",
