@@ -191,6 +191,11 @@ func TestShellOnPty(t *testing.T) {
 		{"\x03", "# "},
 		{"echo $((3+3)) $?\r", "\n6 130\r\n"},
 		{"", "# "},
+		{"cat | tr a-z A-Z\r", "Z\r\n"},
+		{"typed\r", "typed\r\n"},
+		{"\x03", "# "},
+		{"echo $((4+4)) $?\r", "\n8 130\r\n"},
+		{"", "# "},
 	} {
 		time.Sleep(20 * time.Millisecond)
 		if step.typ == "\x03" {
@@ -201,6 +206,9 @@ func TestShellOnPty(t *testing.T) {
 	}
 	if strings.Contains(s.all, "\n4\r\n") {
 		t.Error("the rest of the line ran")
+	}
+	if strings.Contains(s.all, "Input/output error") {
+		t.Error("Ctrl-C is an error of a read")
 	}
 	master.WriteString("exit 0\r")
 	ended(t, cmd)

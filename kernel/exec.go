@@ -138,7 +138,7 @@ func (m *Machine) gateHostWrite(v *VCPU) uint64 {
 	return n
 }
 
-// gateHostRead: long hostcons_read(u64 stream, char *s, u64 len).
+// gateHostRead: long hostcons_read(u64 stream, char *s, u64 len). A Reader's EAGAIN lets the task sleep until an irq_work or a signal.
 func (m *Machine) gateHostRead(v *VCPU) uint64 {
 	id, n := v.Arg(0), min(v.Arg(2), 64<<10)
 	if id == 0 || id > uint64(len(m.streams.open)) || m.streams.open[id-1].In == nil {
@@ -147,6 +147,9 @@ func (m *Machine) gateHostRead(v *VCPU) uint64 {
 	b := make([]byte, n)
 	k, err := m.streams.open[id-1].In.Read(b)
 	if k == 0 && err != nil && err != io.EOF {
+		if errors.Is(err, EAGAIN) {
+			return EAGAIN.Ret()
+		}
 		return EIO.Ret()
 	}
 	if v.CPU.Write(v.Arg(1), b[:k]) != nil {
