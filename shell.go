@@ -29,16 +29,17 @@ func (p *program) shell() int {
 	argv := append([]string{"bash"}, p.opts.args...)
 	streams := kernel.Streams{In: p.stdin, Out: p.stdout, Err: p.stderr}
 	file, options := scriptOf(p.opts.args)
+	var tty *console
 	interactive := file == "" && options == "" && isTerminal(p.stdin) && isTerminal(p.stdout)
 	if interactive {
 		argv = append(argv, "-i")
-		c, err := openConsole(p.stdin, p.stdout)
+		c, err := openConsole(g.M, p.stdin, p.stdout)
 		if err != nil {
 			fmt.Fprintf(p.stderr, "kscope: %v\n", err)
 			return lang.ExitScript
 		}
 		defer c.editor.Close()
-		streams = kernel.Streams{In: c, Out: c, Err: c}
+		tty, streams = c, kernel.Streams{In: c, Out: c, Err: c}
 	}
 	if file != "" {
 		if err := copyScript(g.M, p.dir, file); err != nil {
@@ -55,11 +56,15 @@ func (p *program) shell() int {
 		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
 		return lang.ExitScript
 	}
-	return p.attend(g.M, pid, interactive)
+	if tty != nil {
+		tty.shell = pid
+	}
+	return p.attend(g.M, pid, tty)
 }
 
-// attend runs the machine until the shell has ended. Ctrl-C is SIGINT for an interactive shell's tasks, and the end of a script.
-func (p *program) attend(m *kernel.Machine, pid int, interactive bool) int {
+// attend runs the machine until the shell has ended. Ctrl-C is SIGINT for an interactive shell's tasks, and the end of a script,
+// which has no tty.
+func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
@@ -92,12 +97,13 @@ func (p *program) attend(m *kernel.Machine, pid int, interactive bool) int {
 				return lang.ExitPanic
 			}
 			return lang.ExitLimit
-		case !interactive:
+		case tty == nil:
 			return 128 + sigINT
 		}
 		if err := m.Kill(-pid, sigINT); err != nil { // the shell leads its own process group
 			return 128 + sigINT
 		}
+		tty.resume()
 	}
 }
 
@@ -150,13 +156,16 @@ func copyScript(m *kernel.Machine, dir, file string) error {
 // console gives an interactive shell a line editor. What the guest has written since the last newline is the prompt, so
 // that PS1, PS2 and read -p need nothing of their own.
 type console struct {
+	m       *kernel.Machine
 	out     io.Writer
 	editor  *readline.Instance
 	partial []byte
 	rest    []byte // of a line that was read
+	shell   int    // its pid, once known
+	waits   int    // the pid of a command whose read Ctrl-C ends; 0: none
 }
 
-func openConsole(in *os.File, out io.Writer) (*console, error) {
+func openConsole(m *kernel.Machine, in *os.File, out io.Writer) (*console, error) {
 	history := lang.HistoryPath(os.Getenv)
 	if history != "" {
 		history = filepath.Join(filepath.Dir(history), "sh_history")
@@ -165,7 +174,20 @@ func openConsole(in *os.File, out io.Writer) (*console, error) {
 		}
 	}
 	editor, err := readline.NewEx(&readline.Config{Stdin: in, Stdout: out, Stderr: out, HistoryFile: history, InterruptPrompt: "^C", EOFPrompt: ""})
-	return &console{out: out, editor: editor}, err
+	return &console{m: m, out: out, editor: editor}, err
+}
+
+// resume lets who still waits behind a Ctrl-C read again, after what the signal takes to end the others.
+func (c *console) resume() {
+	if c.waits == 0 {
+		return
+	}
+	const handled = 1e6 // ns
+	c.m.Run(kernel.Until{Time: c.m.Now() + handled})
+	c.waits = 0
+	if !c.m.Dead() {
+		c.m.VCPU(0).RaiseIRQWork()
+	}
 }
 
 func (c *console) Write(b []byte) (int, error) {
@@ -178,11 +200,19 @@ func (c *console) Write(b []byte) (int, error) {
 }
 
 func (c *console) Read(b []byte) (int, error) {
+	reader := c.m.Running().CurrentPid()
+	if reader == c.waits {
+		return 0, kernel.EAGAIN
+	}
 	if len(c.rest) == 0 {
 		c.editor.SetPrompt(string(c.partial))
 		line, err := c.editor.Readline()
 		c.partial = nil
 		switch {
+		case errors.Is(err, readline.ErrInterrupt) && c.shell != 0 && reader != c.shell:
+			c.waits = reader
+			c.m.Interrupt()
+			return 0, kernel.EAGAIN // it sleeps until the signal comes
 		case errors.Is(err, readline.ErrInterrupt):
 			return 0, err // EIO, which the shell takes for the end of the command, not of the input
 		case err != nil:
