@@ -196,6 +196,12 @@ func TestShellOnPty(t *testing.T) {
 		{"\x03", "# "},
 		{"echo $((4+4)) $?\r", "\n8 130\r\n"},
 		{"", "# "},
+		{"cat /sys/kernel/tracing/trace_pipe\r", "cat: /sys/kernel/tracing/trace_pipe: Resource deadlock avoided\r\n"},
+		{"", "# "},
+		{"sleep infinity\r", "Ctrl-C ends the command\r\n"},
+		{"\x03", "# "},
+		{"echo $((5+5)) $?\r", "\n10 130\r\n"},
+		{"", "# "},
 	} {
 		time.Sleep(20 * time.Millisecond)
 		if step.typ == "\x03" {

@@ -11,6 +11,7 @@ import (
 	"kscope/kernel"
 	"kscope/kernel/user"
 	"kscope/kernel/user/sh"
+	"kscope/lang"
 )
 
 // truthDir holds transcripts of real Linux 6.1: NAME.sh and what it printed there, NAME.out.
@@ -122,5 +123,21 @@ func TestShellCommand(t *testing.T) {
 		if out.String() != row.out || errs.String() != row.err || code != row.code {
 			t.Errorf("%q: exit %d\n%s%s", row.args, code, out.String(), errs.String())
 		}
+	}
+}
+
+// Where nothing can ever run again, a read of trace_pipe ends, with the reason, and the script goes on; anything else ends the run.
+func TestShellStuck(t *testing.T) {
+	const script = `cd /sys/kernel/tracing; cat trace_pipe; echo "after $?"; read l < per_cpu/cpu0/trace_pipe_raw; echo "read $?"
+cat trace_pipe | wc -l; echo hi > trace_marker; cat trace_pipe | sed 's/.*: //'; sleep 1; sleep infinity; echo never`
+	var out, errs bytes.Buffer
+	code := runOn(testMachines, []string{"sh", "-c", script}, os.Stdin, &out, &errs)
+	if want := "after 1\nread 1\n0\nhi\n"; out.String() != want || code != lang.ExitLimit {
+		t.Errorf("exit %d\n%s", code, out.String())
+	}
+	const ends = "kscope: trace_pipe ends: deadlock: every CPU is halted and no interrupt will ever come\n"
+	if got := errs.String(); !strings.HasPrefix(got, ends) || strings.Count(got, ends) != 4 ||
+		strings.Count(got, "cat: trace_pipe: Resource deadlock avoided\n") != 3 || strings.Count(got, "kscope: running the shell: machine stopped: deadlock: ") != 1 {
+		t.Errorf("standard error:\n%s", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/chzyer/readline"
 
+	"kscope/ftrace"
 	"kscope/kernel"
 	"kscope/kernel/user"
 	"kscope/lang"
@@ -68,20 +69,29 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
-	done := make(chan struct{})
+	done, pressed := make(chan struct{}), make(chan struct{}, 1)
 	defer close(done)
 	go func() {
 		for {
 			select {
 			case <-signals:
 				m.Interrupt()
+				select {
+				case pressed <- struct{}{}:
+				default:
+				}
 			case <-done:
 				return
 			}
 		}
 	}()
 	const sigINT, sigKILL = 2, 9
+	stuckAt := -1 // how much the terminal had been read when nothing could run
 	for {
+		select {
+		case <-pressed:
+		default:
+		}
 		stop := m.Run(kernel.Until{Pid: pid})
 		code, exited := m.Exited(pid)
 		switch {
@@ -91,6 +101,12 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 				fmt.Fprintf(p.stderr, "kscope: out of memory: the guest has killed %s (--max-memory=SIZE gives programs more)\n", users.OutOfMemory())
 			}
 			return code
+		case stop.Reason == kernel.StopDeadlock && p.revive(m, stop):
+			continue
+		case stop.Reason == kernel.StopDeadlock && tty != nil && tty.lines != stuckAt:
+			fmt.Fprintf(p.stderr, "kscope: %v\nCtrl-C ends the command\n", stop)
+			stuckAt = tty.lines
+			<-pressed
 		case stop.Reason != kernel.StopInterrupt:
 			fmt.Fprintf(p.stderr, "kscope: %v\n", &kernel.StopError{Doing: "running the shell", Stop: stop})
 			if stop.Reason == kernel.StopPanic {
@@ -105,6 +121,16 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 		}
 		tty.resume()
 	}
+}
+
+// revive ends who waits for a trace in a machine where nothing can ever run again: the rest of the shell's commands may go on.
+func (p *program) revive(m *kernel.Machine, stop kernel.Stop) bool {
+	t, ok := ftrace.Of(m)
+	if !ok || !t.EndReaders() {
+		return false
+	}
+	fmt.Fprintf(p.stderr, "kscope: trace_pipe ends: %v\n", stop)
+	return true
 }
 
 // scriptOf finds the script among the shell's arguments; options is -c or -s when one of them stands before it.
@@ -162,6 +188,7 @@ type console struct {
 	partial []byte
 	rest    []byte // of a line that was read
 	shell   int    // its pid, once known
+	lines   int    // how often it was read
 	waits   int    // the pid of a command whose read Ctrl-C ends; 0: none
 }
 
@@ -204,6 +231,7 @@ func (c *console) Read(b []byte) (int, error) {
 	if reader == c.waits {
 		return 0, kernel.EAGAIN
 	}
+	c.lines++
 	if len(c.rest) == 0 {
 		c.editor.SetPrompt(string(c.partial))
 		line, err := c.editor.Readline()

@@ -77,3 +77,18 @@ func polled(h *Handle) bool {
 	}
 	return false
 }
+
+// EndReaders ends the reads that wait for an event, with EDEADLK, once; false: there are none. It is for a host that finds that
+// nothing in the guest can ever run again. The machine must be stopped.
+func (t *Tracer) EndReaders() bool {
+	found := false
+	for _, h := range t.root().fs.open {
+		if h.waits {
+			h.waits, h.ended, found = false, true, true
+		}
+	}
+	if found {
+		t.someCPU().RaiseIRQWork()
+	}
+	return found
+}

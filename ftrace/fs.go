@@ -52,6 +52,8 @@ type Handle struct {
 
 	text  []byte // of a Text row, once read
 	fresh bool   // text is there
+	waits bool   // the last read had to wait
+	ended bool   // see EndReaders
 	state any    // of the row; forker when it must follow a fork of the machine
 }
 

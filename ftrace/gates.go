@@ -173,9 +173,14 @@ func (fs *FS) gateRead(c *kernel.VCPU) uint64 {
 	if h == nil {
 		return kernel.EBADF.Ret()
 	}
+	if h.ended {
+		h.ended = false
+		return kernel.EDEADLK.Ret()
+	}
 	h.VCPU = c
 	buf := make([]byte, min(c.Arg(2), maxIO))
 	n, err := h.Read(buf, c.Arg(3))
+	h.waits = err == kernel.EAGAIN && h.Flags&oNonblock == 0
 	if err != nil {
 		return ret(err)
 	}
@@ -220,7 +225,7 @@ func (fs *FS) gateRelease(c *kernel.VCPU) uint64 {
 func (fs *FS) gateReadable(c *kernel.VCPU) uint64 {
 	h, how := fs.open[c.Arg(0)], c.Arg(1)
 	switch {
-	case h == nil || h.File.Ready == nil:
+	case h == nil || h.File.Ready == nil || h.ended && how == 0:
 		return 1
 	case how == 1:
 		return uint64(b2i(polled(h)))
