@@ -51,6 +51,8 @@ func (c *call) fail(err error, at string, names func() []string) error {
 		name, _, _ := strings.Cut(sym.Text, "+")
 		if why := c.g.missing(name); why != "" && sym.Err == kernel.ENOENT {
 			e.Hint = why
+		} else if there := c.g.withModule(name); there != "" && sym.Err == kernel.ENOENT {
+			e.Hint = there
 		}
 		if sym.Err == kernel.EADDRNOTAVAIL {
 			e.Hint = c.placeHint(name)

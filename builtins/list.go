@@ -78,7 +78,11 @@ func (e *Env) List(w io.Writer, pattern string, verbose bool) error {
 		}
 	}
 	if found == 0 {
-		return lang.Unknown(glob, "list: nothing matches %s", all)
+		e := lang.Unknown(glob, "list: nothing matches %s", all)
+		if there := g.withModule(glob); there != "" {
+			e.Hint = there
+		}
+		return e
 	}
 	return nil
 }

@@ -1,10 +1,17 @@
 package builtins
 
 import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
+
+	"kscope/kernel"
+	"kscope/kernel/guest"
 )
 
 // moduleMethods are the rows of module kernel about the guest's loadable modules.
@@ -73,4 +80,38 @@ func kernelModules(g *Guest) (starlark.Value, error) {
 		}))
 	}
 	return starlark.NewList(out), nil
+}
+
+// withModule says which modules that are not loaded have functions, or are the system of events, that a glob matches: who lists ext4_* may not know that it is one.
+func (g *Guest) withModule(glob string) string {
+	if bare := strings.Trim(glob, "*?"); len(bare) < 3 {
+		return ""
+	}
+	system, event, isEvent := strings.Cut(glob, ":")
+	if isEvent && event == "" {
+		return ""
+	}
+	var names []string
+	for _, name := range guest.Modules() {
+		if _, loaded := g.M.Module(name); !loaded && (isEvent && name == system || !isEvent && defines(guest.Module(name), glob)) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("it is of module %s, which is not loaded: kernel.load_module(%q), or modprobe %s in the guest's shell",
+		strings.Join(names, ", "), names[0], names[0])
+}
+
+// defines tells that a module's file has a function that a glob matches.
+func defines(ko []byte, glob string) bool {
+	f, err := elf.NewFile(bytes.NewReader(ko))
+	if err != nil {
+		return false
+	}
+	syms, err := f.Symbols()
+	return err == nil && slices.ContainsFunc(syms, func(s elf.Symbol) bool {
+		return elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && kernel.Glob(glob, s.Name)
+	})
 }

@@ -107,6 +107,9 @@ func (h *hook) unknown(rest string, names []string) error {
 	if near := lang.Near(bare, names); len(near) > 0 {
 		e.Hint = didYouMean(near)
 	}
+	if there := h.g.withModule(rest); there != "" {
+		e.Hint = there
+	}
 	return e
 }
 
