@@ -196,6 +196,10 @@ func TestShellOnPty(t *testing.T) {
 		{"\x03", "# "},
 		{"echo $((4+4)) $?\r", "\n8 130\r\n"},
 		{"", "# "},
+		{"bash -c 'trap \"echo \\$((8+8))\" INT; cat; cat'\r", "cat'\r\n"}, // within what the Ctrl-C before takes to be handled
+		{"\x03", "\n16\r\n"},
+		{"line\r", "\nline\r\n"}, // the second cat's
+		{"\x03", "# "},
 		{"cat /sys/kernel/tracing/trace_pipe\r", "cat: /sys/kernel/tracing/trace_pipe: Resource deadlock avoided\r\n"},
 		{"", "# "},
 		{"sleep infinity\r", "Ctrl-C ends the command\r\n"},

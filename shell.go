@@ -116,10 +116,11 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 		case tty == nil:
 			return 128 + sigINT
 		}
-		if err := m.Kill(-pid, sigINT); err != nil { // the shell leads its own process group
-			return 128 + sigINT
+		for again := true; again; again = tty.resume() {
+			if err := m.Kill(-pid, sigINT); err != nil { // the shell leads its own process group
+				return 128 + sigINT
+			}
 		}
-		tty.resume()
 	}
 }
 
@@ -204,17 +205,23 @@ func openConsole(m *kernel.Machine, in *os.File, out io.Writer) (*console, error
 	return &console{m: m, out: out, editor: editor}, err
 }
 
-// resume lets who still waits behind a Ctrl-C read again, after what the signal takes to end the others.
-func (c *console) resume() {
-	if c.waits == 0 {
-		return
+// resume lets who still waits behind a Ctrl-C read again, after what the signal takes to end the others; true: meanwhile there was
+// another Ctrl-C.
+func (c *console) resume() (again bool) {
+	who := c.waits
+	if who == 0 {
+		return false
 	}
 	const handled = 1e6 // ns
-	c.m.Run(kernel.Until{Time: c.m.Now() + handled})
+	stop := c.m.Run(kernel.Until{Time: c.m.Now() + handled})
+	if stop.Reason == kernel.StopInterrupt {
+		return true
+	}
 	c.waits = 0
 	if !c.m.Dead() {
 		c.m.VCPU(0).RaiseIRQWork()
 	}
+	return false
 }
 
 func (c *console) Write(b []byte) (int, error) {
