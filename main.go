@@ -141,6 +141,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		Tables:    env.Tables(),
 		Strings:   env.Strings,
 		Symbol:    env.Symbol,
+		Guest:     env.GuestName,
 		Interrupt: env.Interrupt,
 		Now:       env.Now,
 		MaxSteps:  p.opts.maxSteps,

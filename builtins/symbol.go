@@ -1,6 +1,8 @@
 package builtins
 
 import (
+	"bytes"
+	"debug/elf"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"kscope/kernel"
+	"kscope/kernel/guest"
 )
 
 // symRecord is the value Sym.
@@ -171,4 +174,30 @@ func (e *Env) Symbol(addr uint64) string {
 		return ""
 	}
 	return e.guest.placeName(addr)
+}
+
+// GuestName is the call that tells about a function or a variable of the guest's kernel; "" of any other name. Before there is a
+// machine the kernel that comes with kscope is asked: a wrong name boots none.
+func (e *Env) GuestName(name string) string {
+	isFunc, found := false, false
+	if e.guest != nil {
+		syms := e.guest.M.Symbols().ByName(name)
+		if found = len(syms) > 0; found {
+			isFunc = strings.ContainsAny(string(syms[0].Kind), "tTwW")
+		}
+	} else if f, err := elf.NewFile(bytes.NewReader(guest.Kernel())); err == nil {
+		syms, _ := f.Symbols()
+		if i := slices.IndexFunc(syms, func(s elf.Symbol) bool { return s.Name == name }); i >= 0 {
+			kind := elf.ST_TYPE(syms[i].Info)
+			isFunc = kind == elf.STT_FUNC
+			found = isFunc || kind == elf.STT_OBJECT
+		}
+	}
+	switch {
+	case isFunc:
+		return fmt.Sprintf("kernel.func(%q), on(%q, fn)", name, "kprobe:"+name)
+	case found:
+		return fmt.Sprintf("kernel.var(%q)", name)
+	}
+	return ""
 }

@@ -128,6 +128,9 @@ func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
 		if better := DidYouMean(name, append(h.names(), starlark.Universe.Keys()...)); better != "" {
 			hint = better
 		}
+		if there := h.guestName(name); there != "" && newcomerHint(msg, "") == "" {
+			hint = there
+		}
 	}
 	if hint == "" {
 		hint = newcomerHint(msg, h.sourceLine(pos))

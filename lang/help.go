@@ -159,10 +159,28 @@ func (h *Host) helpName(w io.Writer, name string) error {
 			fmt.Fprintf(w, "%s\n    %s\n", head(r), firstLine(r.Doc))
 		}
 	}
-	if found || h.givers(w, name) || h.apropos(w, name) {
+	if found || h.givers(w, name) {
+		return nil
+	}
+	if there := h.guestName(name); there != "" {
+		fmt.Fprintln(w, there)
+		return nil
+	}
+	if h.apropos(w, name) {
 		return nil
 	}
 	return Unknown(name, "help: nothing is called %s", h.names())
+}
+
+// guestName words the hint for a name that the guest's kernel has; "" of any other.
+func (h *Host) guestName(name string) string {
+	if h.cfg.Guest == nil || starlark.Universe.Has(name) || slices.Contains(h.names(), name) {
+		return ""
+	}
+	if call := h.cfg.Guest(name); call != "" {
+		return name + " is the guest kernel's: " + call
+	}
+	return ""
 }
 
 // givers shows the rows whose signatures say that they give values of a type without rows of its own: they tell its attributes.

@@ -61,6 +61,7 @@ type Config struct {
 	Args      []string             // the script's own arguments (flag.args)
 	Strings   func(Place) []string // completes inside quotes; may be nil
 	Symbol    func(uint64) string  // what is at an address of the guest's kernel, "" of any other; may be nil
+	Guest     func(string) string  // what finds a name of the guest's, "kernel.func(\"vfs_read\")", "" of none; may be nil
 	Interrupt func() bool          // stops what the modules run and tells whether anything ran; called from any goroutine
 	Dir       string               // file names are shown relative to this directory when it is set
 	Seeds     int                  // test.seeds sweeps over at least so many
