@@ -33,7 +33,7 @@ func TestBlankEvents(t *testing.T) {
 	}
 	snaps := newMachines()
 	run := func(file string, booted func(m *kernel.Machine)) string {
-		opts, err := parseArgs([]string{"run", file})
+		opts, err := parseArgs([]string{"run", "--max-memory=4G", file})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ var optionGoldens = [][2]string{
 func TestBlankOptionScripts(t *testing.T) {
 	snaps := newMachines()
 	run := func(file string, booted func(m *kernel.Machine)) string {
-		opts, err := parseArgs([]string{"run", "scripts/" + file})
+		opts, err := parseArgs([]string{"run", "--max-memory=4G", "scripts/" + file})
 		if err != nil {
 			t.Fatal(err)
 		}

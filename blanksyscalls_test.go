@@ -16,7 +16,7 @@ func TestBlankSyscalls(t *testing.T) {
 	const file = "scripts/events/syscalls.star"
 	snaps := newMachines()
 	run := func(booted func(m *kernel.Machine)) []string {
-		opts, err := parseArgs([]string{"run", file})
+		opts, err := parseArgs([]string{"run", "--max-memory=4G", file}) // the budget is the process's, and so are other tests' machines
 		if err != nil {
 			t.Fatal(err)
 		}

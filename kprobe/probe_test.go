@@ -2,7 +2,6 @@ package kprobe
 
 import (
 	"errors"
-	"syscall"
 	"testing"
 
 	"kscope/kernel"
@@ -114,13 +113,6 @@ func TestHot(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, o[0].Text())
 		}
 	}
-}
-
-// cpuTime is the processor time of this process in ns: the host may be shared.
-func cpuTime() float64 {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkHit is what one call of a function of 4 instructions costs, without a probe and by kind of probe: the difference to none
