@@ -24,6 +24,21 @@ var notShown = map[string]string{
 	"sys_exit_rt_sigreturn": "the call's number is gone when it returns, on Linux too",
 }
 
+// runBooted is what a script prints that must end well; booted is called with each machine that it boots.
+func runBooted(t *testing.T, snaps *machines, file string, booted func(m *kernel.Machine)) string {
+	t.Helper()
+	opts, err := parseArgs([]string{"run", "--max-memory=4G", file}) // the budget is the process's, and so are other tests' machines
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p := &program{opts: opts, stdout: &out, stderr: &out, snaps: snaps, booted: booted}
+	if status := p.dispatch(); status != 0 {
+		t.Fatalf("%s: status %d\n%s", file, status, out.String())
+	}
+	return out.String()
+}
+
 // TestBlankEvents takes each event away in turn: its place is not armed, and of system calls, which share theirs, the text. Of scripts/events the golden that shows it must then print
 // something else. All events with KSCOPE_BLANK=1; else the first of each system, and a few system calls.
 func TestBlankEvents(t *testing.T) {
@@ -32,18 +47,7 @@ func TestBlankEvents(t *testing.T) {
 		t.Fatal(err, goldens)
 	}
 	snaps := newMachines()
-	run := func(file string, booted func(m *kernel.Machine)) string {
-		opts, err := parseArgs([]string{"run", "--max-memory=4G", file})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: snaps, booted: booted}
-		if status := p.dispatch(); status != 0 {
-			t.Fatalf("%s: status %d\n%s", file, status, out.String())
-		}
-		return out.String()
-	}
+	run := func(file string, booted func(m *kernel.Machine)) string { return runBooted(t, snaps, file, booted) }
 	whole, shows := map[string]string{}, map[string]string{}
 	var tr *ftrace.Tracer
 	for _, file := range goldens {

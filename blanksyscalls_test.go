@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -16,16 +15,7 @@ func TestBlankSyscalls(t *testing.T) {
 	const file = "scripts/events/syscalls.star"
 	snaps := newMachines()
 	run := func(booted func(m *kernel.Machine)) []string {
-		opts, err := parseArgs([]string{"run", "--max-memory=4G", file}) // the budget is the process's, and so are other tests' machines
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: snaps, booted: booted}
-		if status := p.dispatch(); status != 0 {
-			t.Fatalf("%s: status %d\n%s", file, status, out.String())
-		}
-		return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		return strings.Split(strings.TrimSuffix(runBooted(t, snaps, file, booted), "\n"), "\n")
 	}
 	var names []string
 	whole := run(func(m *kernel.Machine) {
