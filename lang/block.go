@@ -31,6 +31,10 @@ type block struct {
 	ed    *readline.Instance
 	width func() int
 
+	first      int    // how wide the prompt is
+	more       []rune // the prompt of further lines
+	unfinished func(src string) bool
+
 	line  []rune // without fillers, as of the last key
 	pos   int
 	whole bool // recalled or pasted: an Enter in its last line runs it
@@ -44,11 +48,12 @@ type block struct {
 	change  bool
 }
 
-// Fillers are private runes of Unicode; the last four are the prompt "... ".
+// Fillers are private runes of Unicode; those from fillerPrompt on are the prompt "... ".
 const (
 	filler       = '\ue000'
 	fillerPrompt = '\ue001'
-	lastFiller   = fillerPrompt + rune(len(promptMore)) - 1
+	lastFiller   = fillerPrompt + maxMore - 1
+	maxMore      = 13
 )
 
 // promptState is how far the session's goroutine has got with a prompt.
@@ -61,14 +66,19 @@ const (
 	promptDrawn                      // keys are welcome
 )
 
-func newBlock(width func() int) *block {
-	b := &block{width: width, ended: make(chan bool, 1)}
+func newBlock(width func() int, more string, unfinished func(src string) bool) *block {
+	runes := []rune(more)
+	b := &block{width: width, more: runes[:min(len(runes), maxMore)], unfinished: unfinished, ended: make(chan bool, 1)}
 	b.drawn.L = &b.mu
 	return b
 }
 
 // readline reads a line by the editor.
 func (b *block) readline(prompt string) (string, error) {
+	b.mu.Lock()
+	var runes readline.Runes
+	b.first = runes.WidthAll(runes.ColorFilter([]rune(prompt)))
+	b.mu.Unlock()
 	b.ed.SetPrompt(prompt)
 	line, err := b.ed.Readline()
 	if err == nil || err == readline.ErrInterrupt {
@@ -112,7 +122,7 @@ func plain(line []rune, pos int) ([]rune, int) {
 }
 
 // padded is a line with its fillers.
-func padded(line []rune, pos, width int) ([]rune, int) {
+func (b *block) padded(line []rune, pos, width int) ([]rune, int) {
 	var out []rune
 	at := 0
 	for i, r := range line {
@@ -122,10 +132,10 @@ func padded(line []rune, pos, width int) ([]rune, int) {
 		if out = append(out, r); r != jointRune {
 			continue
 		}
-		for (len(promptFirst)+len(out))%width != 0 {
+		for (b.first+len(out))%width != 0 {
 			out = append(out, filler)
 		}
-		for i := range promptMore {
+		for i := range b.more {
 			out = append(out, fillerPrompt+rune(i))
 		}
 	}
@@ -142,17 +152,17 @@ func (b *block) Paint(line []rune, _ int) []rune {
 		b.prompt = promptPainted
 	}
 	b.mu.Unlock()
-	return painted(line)
+	return b.painted(line)
 }
 
-func painted(line []rune) []rune {
+func (b *block) painted(line []rune) []rune {
 	out := slices.Clone(line)
 	for i, r := range line {
 		switch {
 		case r == filler || r == jointRune && i+1 < len(line) && isFiller(line[i+1]):
 			out[i] = ' '
 		case isFiller(r):
-			out[i] = rune(promptMore[r-fillerPrompt])
+			out[i] = b.more[r-fillerPrompt]
 		}
 	}
 	return out
@@ -187,7 +197,7 @@ func (b *block) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 		}
 	}
 	b.change = false
-	want, at := padded(b.line, b.pos, max(b.width(), 20))
+	want, at := b.padded(b.line, b.pos, max(b.width(), 20))
 	if at == pos && slices.Equal(want, line) {
 		return nil, 0, false
 	}
@@ -239,7 +249,7 @@ func (b *block) filter(r rune) (rune, bool) {
 	case jointRune:
 		b.whole = true
 	case readline.CharEnter, readline.CharCtrlJ:
-		if to == len(b.line) && (b.whole || !unfinished(strings.ReplaceAll(string(b.line), joint, "\n"))) {
+		if to == len(b.line) && (b.whole || !b.unfinished(strings.ReplaceAll(string(b.line), joint, "\n"))) {
 			return r, true
 		}
 		b.ed.Terminal.KickRead() // which the editor does when it has taken an Enter

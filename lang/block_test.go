@@ -9,15 +9,17 @@ import (
 
 // Fillers put each line of a statement on a row of its own, and go again.
 func TestPadding(t *testing.T) {
+	b := newBlock(nil, promptMore, unfinished)
+	b.first = len(promptFirst)
 	for _, src := range []string{"", "1", "for x in y:\n    f(x)", "a\n\nb", "x = [\n1,\n2]\n", strings.Repeat("w", 90) + "\n" + strings.Repeat("v", 36) + "\n", strings.Repeat("u", 35) + "\nq"} {
 		const width = 40
 		line := []rune(strings.ReplaceAll(src, "\n", joint))
 		for pos := range len(line) + 1 {
-			out, at := padded(line, pos, width)
+			out, at := b.padded(line, pos, width)
 			if back, p := plain(out, at); string(back) != string(line) || p != pos {
 				t.Fatalf("%q at %d: back came %q at %d", src, pos, string(back), p)
 			}
-			shown := promptFirst + string(painted(out))
+			shown := promptFirst + string(b.painted(out))
 			want := ""
 			rows := strings.Split(src, "\n")
 			for i, row := range rows {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/chzyer/readline"
@@ -32,10 +31,7 @@ type Session struct {
 	thread  *starlark.Thread
 	read    func(prompt string) (string, error)
 	pending []string // lines read but not yet used
-	hist    *history
-	editor  *readline.Instance
-	block   *block
-	screen  io.Writer // the editor's
+	editor  *Editor
 	failed  bool
 }
 
@@ -96,7 +92,6 @@ func (s *Session) Run(files ...string) int {
 
 // open sets the line reader up: an editor on a terminal, else plain lines.
 func (s *Session) open() error {
-	s.hist = &history{}
 	if !s.Tty {
 		lines := bufio.NewReader(s.In)
 		s.read = func(prompt string) (string, error) {
@@ -112,49 +107,21 @@ func (s *Session) open() error {
 		}
 		return nil
 	}
-	s.hist = openHistory(s.History)
 	screen := s.Term
 	if screen == nil {
 		screen = s.Out
 	}
-	b := newBlock(readline.GetScreenWidth)
-	cfg := &readline.Config{
-		Stdin: &paste{ReadCloser: s.In}, Stdout: rewrap{screen, b}, Stderr: screen,
-		HistoryLimit:           historyMax,
-		DisableAutoSaveHistory: true,
-		AutoComplete:           completer{s},
-		InterruptPrompt:        "^C",
-		EOFPrompt:              "\n",
-		Listener:               b,
-		Painter:                b,
-		FuncFilterInputRune:    b.filter,
-	}
-	if !s.Raw {
-		cfg.ForceUseInteractive = true
-		cfg.FuncIsTerminal = func() bool { return true }
-		cfg.FuncMakeRaw = func() error { return nil }
-		cfg.FuncExitRaw = func() error { return nil }
-		cfg.FuncGetWidth = func() int { return 120 }
-		b.width = cfg.FuncGetWidth
-		cfg.FuncOnWidthChanged = func(func()) {}
-	}
-	rl, err := readline.NewEx(cfg)
+	e, err := NewEditor(EditorConfig{In: s.In, Screen: screen, Raw: s.Raw, History: s.History, More: promptMore, Unfinished: unfinished, Complete: s.candidates})
 	if err != nil {
 		return err
 	}
-	s.editor, s.screen, s.block, b.ed = rl, screen, b, rl
-	io.WriteString(screen, pasteOn)
-	for _, line := range s.hist.items {
-		rl.SaveHistory(line)
-	}
-	s.read = b.readline
+	s.editor, s.read = e, e.block.readline
 	return nil
 }
 
 func (s *Session) close() {
 	if s.editor != nil {
-		io.WriteString(s.screen, pasteOff)
-		go s.editor.Close() // it waits for ever when more was typed than was read
+		s.editor.Close()
 	}
 }
 
@@ -234,8 +201,8 @@ func (h *Host) Transcript(t *starlark.Thread, src string) error {
 
 // remember puts a statement into the history.
 func (s *Session) remember(src string) {
-	if line := s.hist.add(src); line != "" && s.editor != nil {
-		s.block.remember(line)
+	if s.editor != nil {
+		s.editor.Remember(src)
 	}
 }
 
@@ -378,35 +345,18 @@ func (s *Session) report(err error) {
 	}
 }
 
-// completer is Tab for the editor, which wants the candidates' remainders.
-type completer struct{ s *Session }
-
-func (c completer) Do(line []rune, pos int) ([][]rune, int) {
-	typed, _ := plain(line[:pos], 0)
-	before := strings.ReplaceAll(string(typed), joint, "\n")
-	if name, ok := strings.CutPrefix(before, "%"); ok && !strings.Contains(name, " ") {
-		var rest [][]rune
-		for _, n := range commandNames(c.s.globals) {
-			if tail, ok := strings.CutPrefix(n, name); ok {
-				rest = append(rest, []rune(tail+" "))
-			}
+// candidates are what Tab offers.
+func (s *Session) candidates(before string) (names []string, replace int) {
+	name, ok := strings.CutPrefix(before, "%")
+	if !ok || strings.Contains(name, " ") {
+		return s.Host.Complete(before, s.globals)
+	}
+	for _, n := range commandNames(s.globals) {
+		if strings.HasPrefix(n, name) {
+			names = append(names, n+" ")
 		}
-		return rest, len([]rune(name))
 	}
-	names, replace := c.s.Host.Complete(before, c.s.globals)
-	var rest [][]rune
-	for _, name := range names {
-		rest = append(rest, []rune(name[replace:]))
-	}
-	return fitting(rest, replace, c.s.block.width()), len([]rune(before[len(before)-replace:]))
-}
-
-// fitting are the candidates that the editor can show: it divides by the number of columns that the longest leaves room for.
-func fitting(rest [][]rune, prefix, width int) [][]rune {
-	if len(rest) < 2 {
-		return rest
-	}
-	return slices.DeleteFunc(rest, func(r []rune) bool { return prefix+len(r)+2 > width })
+	return names, len(name)
 }
 
 // IsTerminal tells whether a file is a terminal.
