@@ -97,7 +97,9 @@ func (h *Host) reportCause(w io.Writer, err error) int {
 	switch {
 	case errors.As(err, &rl):
 		for _, e := range rl {
-			h.reportAt(w, e.Msg, e.Pos)
+			if h.reportAt(w, e.Msg, e.Pos) == shellHint {
+				break // the other words of a command
+			}
 		}
 		h.printCalls(w, calls)
 		return ExitScript
@@ -119,8 +121,8 @@ func (h *Host) reportCause(w io.Writer, err error) int {
 	return ExitScript
 }
 
-// reportAt prints an error of the parser or resolver.
-func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
+// reportAt prints an error of the parser or resolver, and gives its hint.
+func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) string {
 	msg, hint := splitHint(msg)
 	at := ""
 	if name, ok := strings.CutPrefix(msg, "undefined: "); ok {
@@ -128,16 +130,17 @@ func (h *Host) reportAt(w io.Writer, msg string, pos syntax.Position) {
 		if better := DidYouMean(name, append(h.names(), starlark.Universe.Keys()...)); better != "" {
 			hint = better
 		}
-		if there := h.guestName(name); there != "" && newcomerHint(msg, "") == "" {
+		if there := h.guestName(name); there != "" {
 			hint = there
 		}
 	}
-	if hint == "" {
-		hint = newcomerHint(msg, h.sourceLine(pos))
+	if better := hintFor(msg, h.sourceLine(pos)); better != "" {
+		hint = better
 	}
 	fmt.Fprintf(w, "error: %s\n", msg)
 	h.printPlace(w, pos, "", pos, at, 0)
 	printHint(w, hint)
+	return hint
 }
 
 // splitHint takes starlark-go's own spelling hint out of a message.
@@ -176,8 +179,8 @@ func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 	if hint == "" && strings.Contains(msg, "frozen") {
 		hint = "a loaded file's globals are frozen when load() returns; keep changing state in the script that runs, or return it from a function"
 	}
-	if hint == "" {
-		hint = newcomerHint(msg, "")
+	if better := hintFor(msg, ""); hint == "" {
+		hint = better
 	}
 	fmt.Fprintf(w, "error: %s\n", msg)
 	if n := len(stack); n > 1 && strings.HasPrefix(msg, "function "+stack[n-1].Name+" ") {
@@ -195,6 +198,9 @@ func (h *Host) errorOf(ee *starlark.EvalError) *Error {
 		return e
 	}
 	n := len(ee.CallStack)
+	if m := notInModule.FindStringSubmatch(ee.Msg); m != nil {
+		return &Error{Msg: "load: " + m[2] + " has no " + m[1], At: m[1], Hint: h.inModule(m[2], m[1])}
+	}
 	switch {
 	case n == 0:
 	case ee.CallStack[n-1].Pos.Line == 0:

@@ -3,9 +3,12 @@ package lang
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	pathpkg "path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -141,4 +144,23 @@ func (h *Host) cycle(again string) string {
 		}
 	}
 	return strings.Join(append(names, filepath.Base(again)), " -> ")
+}
+
+// notInModule is how the interpreter words that a loaded file has not the name that load asks for.
+var notInModule = regexp.MustCompile(`^load: name (\w+) not found in module (\S+)`)
+
+// inModule words what a loaded file has instead of a name.
+func (h *Host) inModule(file, name string) string {
+	for _, m := range h.modules {
+		if m.path != file && filepath.Base(m.path) != filepath.Base(file) {
+			continue
+		}
+		names := slices.Sorted(maps.Keys(m.globals))
+		names = slices.DeleteFunc(names, func(n string) bool { return n[0] == '_' })
+		if near := DidYouMean(name, names); near != "" {
+			return near
+		}
+		return "it has " + strings.Join(names, ", ")
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/chzyer/readline"
@@ -154,6 +155,9 @@ func (s *Session) statement() (string, error) {
 	} else if text[0] == '%' {
 		return src, nil // a command has one line
 	}
+	if foreign(src) && (!s.Tty || len(s.pending) > 0) {
+		return s.foreignBlock(src)
+	}
 	for !complete(src) {
 		line, err := s.next(promptMore)
 		if err == io.EOF {
@@ -168,12 +172,32 @@ func (s *Session) statement() (string, error) {
 			break // on a terminal an empty line also leaves an open bracket: the parser says what is missing
 		}
 		if inBlock && !continues(line) {
+			if strings.HasSuffix(strings.TrimSpace(src), ":") {
+				src += "\n" + line // the parser says that it is not indented
+				break
+			}
 			s.pending = append([]string{line}, s.pending...)
 			break
 		}
 		src += "\n" + line
 	}
 	return src, nil
+}
+
+// foreignBlock reads what belongs to a block that the language has not, so that one mistake is told once.
+func (s *Session) foreignBlock(src string) (string, error) {
+	for {
+		line, err := s.next(promptMore)
+		if err != nil {
+			return src, err
+		}
+		word, _ := leadingWord(line)
+		if line == "" || line[0] != ' ' && line[0] != '\t' && !slices.Contains([]string{"except", "finally", "else"}, word) {
+			s.pending = append([]string{line}, s.pending...)
+			return src, nil
+		}
+		src += "\n" + line
+	}
 }
 
 // Transcript runs source statement by statement in thread t, showing each as if it were typed; it ends at the first error.

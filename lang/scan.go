@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -93,6 +94,12 @@ func compound(src string) bool {
 		return true
 	}
 	return false
+}
+
+// foreign tells that a line begins a block of Python's that there is none of here.
+func foreign(line string) bool {
+	word, _ := leadingWord(line)
+	return strings.HasSuffix(strings.TrimSpace(line), ":") && slices.Contains([]string{"try", "class", "with", "match", "async"}, word)
 }
 
 // continues tells whether a line at column 0 still belongs to the block before it.
