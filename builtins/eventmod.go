@@ -3,6 +3,8 @@ package builtins
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -90,15 +92,30 @@ func (c *call) eventError(err error, name string) error {
 	var le *lang.Error
 	if errors.As(e, &le) && (le.Code == "EINVAL" || le.Code == "ENOENT") {
 		le.Msg = fmt.Sprintf("%s: %s: no such event", c.name, name)
-		if le.Hint = lang.DidYouMean(name, c.g.eventNames()); le.Hint == "" {
-			for _, n := range c.g.eventNames() {
-				if _, short, _ := strings.Cut(n, ":"); short == name {
-					le.Hint = "did you mean " + n + "?"
-				}
-			}
-		}
+		le.Hint = c.g.nearEvent(name)
 	}
 	return e
+}
+
+// nearEvent words which event may have been meant, with or without its system.
+func (g *Guest) nearEvent(name string) string {
+	names := g.eventNames()
+	if hint := lang.DidYouMean(name, names); hint != "" || strings.Contains(name, ":") {
+		return hint
+	}
+	whole, short := map[string]string{}, []string{}
+	for _, n := range names {
+		_, s, _ := strings.Cut(n, ":")
+		if s == name {
+			return "did you mean " + n + "?"
+		}
+		whole[s], short = n, append(short, s)
+	}
+	var near []string
+	for _, s := range lang.Near(name, short) {
+		near = append(near, whole[s])
+	}
+	return didYouMean(near)
 }
 
 // eventDir is where the files of an event are.
@@ -213,6 +230,7 @@ func eventFilter(c *call) (starlark.Value, error) {
 			var le *lang.Error
 			if said := c.g.text(file); errors.As(e, &le) && strings.Contains(said, "^") {
 				le.Msg += "\n" + strings.TrimRight(said, "\n")
+				le.Hint = c.fieldHint(said, text)
 			}
 			return nil, e
 		}
@@ -220,3 +238,43 @@ func eventFilter(c *call) (starlark.Value, error) {
 	said, err := c.get(file)
 	return str(strings.TrimRight(said, "\n")), err
 }
+
+// fieldHint is the hint for what the kernel says of a filter or a hist trigger: the event's fields, where it found none of a name.
+func (c *call) fieldHint(said, text string) string {
+	switch {
+	case strings.Contains(said, "Invalid operator") && assignment.MatchString(text):
+		return "equal is =="
+	case !strings.Contains(said, "Field not found") && !strings.Contains(said, "Couldn't find field"):
+		return ""
+	}
+	fields := c.g.fieldNames(c.event)
+	for _, word := range fieldWord.FindAllString(text, -1) {
+		if slices.Contains(fields, word) {
+			continue
+		}
+		if near := lang.DidYouMean(word, fields); near != "" {
+			return near
+		}
+	}
+	return c.event.name + " has " + strings.Join(fields, ", ")
+}
+
+var (
+	assignment = regexp.MustCompile(`[^=!<>]=[^=]`)
+	fieldWord  = regexp.MustCompile(`[A-Za-z_]\w*`)
+)
+
+// fieldNames are the names of an event's fields, its own first.
+func (g *Guest) fieldNames(ev *traceEvent) (names []string) {
+	var common []string
+	for _, m := range formatField.FindAllStringSubmatch(g.text(ev.dir+"/format"), -1) {
+		if strings.HasPrefix(m[1], "common_") {
+			common = append(common, m[1])
+		} else {
+			names = append(names, m[1])
+		}
+	}
+	return append(names, common...)
+}
+
+var formatField = regexp.MustCompile(`(?m)^\tfield:[^;]*?(\w+)(?:\[[^]]*\])?;`)

@@ -124,6 +124,9 @@ func fsWrite(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	err := c.g.guard(func() error { return c.g.M.WriteFile(p, []byte(text), app) })
+	if file, ok := strings.CutPrefix(p, "/sys/kernel/tracing/"); ok && errors.Is(err, kernel.EINVAL) {
+		return starlark.None, c.writeError(err, file, text)
+	}
 	return starlark.None, c.fileError(err, p)
 }
 

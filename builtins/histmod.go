@@ -44,6 +44,9 @@ func (c *call) withErrorLog(err error, text string) error {
 	if i := strings.LastIndex("\n"+log, "\n["); ok && i >= 0 && strings.Contains(log[i:], "\n  Command: "+strings.TrimSpace(text)+"\n") {
 		_, said, _ := strings.Cut(log[i:], "] ")
 		e.Msg += "\n" + strings.TrimRight(said, "\n")
+		if c.event != nil {
+			e.Hint = c.fieldHint(said, text)
+		}
 	}
 	return err
 }

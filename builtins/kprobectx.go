@@ -220,12 +220,20 @@ func ctxArg(c *call, h *kprobe.Hit) (starlark.Value, error) {
 	if n < 0 || n > 63 {
 		return nil, c.errorf("argument %d: want 0 to 63", n)
 	}
+	if returns(h) {
+		e := c.errorf("the function has returned: its arguments are gone")
+		e.Code, e.Hint = "EINVAL", "keep what you need in entry of kprobe.ret and find it in ctx.data; ctx.retval is what it returned"
+		return nil, e
+	}
 	return unum(h.Regs.Arg(n)), nil
 }
 
+// returns tells that a hit is a function's return: Hit.Probe is of entries.
+func returns(h *kprobe.Hit) bool { return h.In != nil && h.Probe == nil }
+
 // shortArg is ctxArg for a number alone, several times faster than unpack.
 func shortArg(x *probeCtx, args starlark.Tuple) starlark.Value {
-	if len(args) != 1 {
+	if len(args) != 1 || returns(x.h) {
 		return nil
 	}
 	i, ok := args[0].(starlark.Int)

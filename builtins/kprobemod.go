@@ -3,6 +3,7 @@ package builtins
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -196,7 +197,12 @@ func (c *call) lineError(err error, k *kprobe.Kprobes) error {
 		}
 		if i := strings.IndexByte(bad.Command, '%'); i >= 0 && strings.Contains(bad.Msg, "register name") {
 			le.Hint = "registers are " + strings.Join(kprobe.RegNames(), " ")
-			if rest := bad.Command[min(bad.Pos, len(bad.Command)):]; foreignReg(strings.TrimPrefix(rest, "%")) {
+			rest := bad.Command[min(bad.Pos, len(bad.Command)):]
+			name, _, _ := strings.Cut(strings.TrimPrefix(rest, "%")+" ", " ")
+			name, _, _ = strings.Cut(name, ":")
+			if len(name) > 2 && slices.Contains(kprobe.RegNames(), name[1:]) {
+				le.Hint = "did you mean %" + name[1:] + "? " + le.Hint
+			} else if foreignReg(strings.TrimPrefix(rest, "%")) {
 				le.Hint = "%x0 to %x7 hold arguments on ARM64; here they are in %di %si %dx %cx %r8 %r9; " + le.Hint
 			}
 		} else if bad.Pos < len(bad.Command) && strings.Contains(bad.Msg, "symbol") {

@@ -99,7 +99,7 @@ func kprobeParse(c *call) (starlark.Value, error) {
 func ctxArgs(x *probeCtx) (starlark.Value, error) {
 	addr := x.h.Addr()
 	s, off := x.g.M.Symbols().At(addr)
-	if off != 0 || x.h.In != nil && x.h.Probe == nil {
+	if off != 0 || returns(x.h) {
 		return nil, &lang.Error{Msg: "ctx.args: " + x.g.placeName(addr) + " is not a function's entry", Code: "EINVAL",
 			Hint: "keep what you need in entry of kprobe.ret and find it in ctx.data; ctx.regs has the registers of this moment"}
 	}
@@ -242,6 +242,8 @@ func (c *call) placeError(err error, k *kprobe.Kprobes, at string) error {
 	if name, _, _ := strings.Cut(at, "+"); name != sym.Name {
 		if rows := c.g.M.Symbols().ByName(name); len(rows) > 0 && place.Addr-rows[0].Addr >= rows[0].Size {
 			le.Msg += fmt.Sprintf("; %s has only %#x bytes", name, rows[0].Size)
+			le.Hint = fmt.Sprintf("kernel.disasm(%q, n = 1000) has all instructions of %s", name, name)
+			return e
 		}
 	}
 	if place.Err == kernel.EILSEQ {

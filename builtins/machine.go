@@ -1,10 +1,10 @@
 package builtins
 
 import (
-	"strings"
-
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -124,8 +124,16 @@ func (e *Env) bootFn(t *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 		cfg.Mem = uint64(mem)
 	}
 	var err error
+	wanted := strings.FieldsFunc(cfg.Features, func(r rune) bool { return r == ',' })
 	if cfg.Features, err = kernel.ParseFeatures(cfg.Features, append(ftrace.Features(), kprobe.Features()...)); err != nil {
-		return nil, about("features", c.errorf("%v", err))
+		e := c.errorf("%v", err)
+		for _, w := range wanted {
+			if !slices.Contains(featureNames(), w) {
+				e.Hint = lang.DidYouMean(w, featureNames())
+				break
+			}
+		}
+		return nil, about("features", e)
 	}
 	if strings.Contains(cfg.Cmdline, "\x00") {
 		return nil, c.errorf("cmdline: %q has a NUL byte", cfg.Cmdline)

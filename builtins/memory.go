@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -107,7 +108,12 @@ func (t *task) read(addr uint64, b []byte) error {
 // fault is the error for memory that is not there.
 func (c *call) fault(addr uint64, err error) error {
 	e := &lang.Error{Msg: fmt.Sprintf("%s: %#x: no such memory", c.name, addr), Code: "EFAULT", Cause: err}
-	if addr < 1<<47 {
+	switch {
+	case addr < 4096:
+		e.Hint = "this is a null pointer, or an offset from one"
+	case addr < 1<<47 && strings.HasPrefix(c.name, "Ctx."):
+		e.Hint = "the task has no such page yet, and a handler cannot fault it in: look when the function has returned, or with attempt(ctx.str, addr)"
+	case addr < 1<<47:
 		e.Hint = "this is a user address; it has a meaning in a task only: kernel.read(addr, n, task = t)"
 	}
 	return e
@@ -242,7 +248,12 @@ func kernelVar(c *call) (starlark.Value, error) {
 	}
 	o, err := c.g.variable(name, id)
 	if err != nil {
-		return nil, c.fail(err, name, nil)
+		err = c.fail(err, name, nil)
+		var e *lang.Error
+		if _, fn := c.g.M.Types().Func(name, 0); fn && errors.As(err, &e) {
+			e.Hint = fmt.Sprintf("it is a function: kernel.func(%q), kernel.disasm(%q)", name, name)
+		}
+		return nil, err
 	}
 	return &object{c.g, o}, nil
 }

@@ -3,6 +3,7 @@ package builtins
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"kscope/kernel"
 	"kscope/kernel/guest"
+	"kscope/lang"
 )
 
 // moduleMethods are the rows of module kernel about the guest's loadable modules.
@@ -38,7 +40,14 @@ func kernelLoadModule(c *call) (starlark.Value, error) {
 		return nil, c.errorf("args: %q has a NUL byte", args)
 	}
 	err := c.g.guard(func() error { return c.g.M.LoadModule(name, args) })
-	return starlark.None, c.fail(err, name, nil)
+	err = c.fail(err, name, nil)
+	var e *lang.Error
+	if errors.As(err, &e) && e.Hint == "" && e.Code == "ENOENT" && !strings.Contains(name, "/") {
+		if e.Hint = lang.DidYouMean(name, guest.Modules()); e.Hint == "" {
+			e.Hint = "there are " + strings.Join(guest.Modules(), ", ")
+		}
+	}
+	return starlark.None, err
 }
 
 func kernelUnloadModule(c *call) (starlark.Value, error) {
@@ -50,7 +59,12 @@ func kernelUnloadModule(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	err := c.g.guard(func() error { return c.g.M.UnloadModule(name) })
-	return starlark.None, c.fail(err, name, c.loadedModules)
+	err = c.fail(err, name, c.loadedModules)
+	var e *lang.Error
+	if _, loaded := c.g.M.Module(name); !loaded && errors.As(err, &e) && e.Hint == "" {
+		e.Hint = "it is not loaded: kernel.modules lists what is"
+	}
+	return starlark.None, err
 }
 
 func (c *call) moduleName(name string) error {

@@ -3,6 +3,7 @@ package builtins
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -50,6 +51,10 @@ func (x *moment) own(name string) (starlark.Value, bool) {
 func (x *moment) Attr(name string) (starlark.Value, error) {
 	if v, ok := x.own(name); ok {
 		return v, nil
+	}
+	if name == "args" && strings.Contains(x.kind, ":") {
+		x.own("") // the late ones too
+		return nil, &lang.Error{Msg: x.kind + " has no .args", Hint: "an event's fields are ctx's own: ctx." + x.fields[len(x.fields)-1].name}
 	}
 	if x.ctx != nil && x.g.env.ctxRow(name) != nil {
 		return x.ctx.Attr(name)

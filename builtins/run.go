@@ -173,6 +173,8 @@ func (c *call) positive(what string, v starlark.Value) (uint64, error) {
 		e := &lang.Error{Msg: fmt.Sprintf("%s: %s = %s: want a positive int", c.name, what, v), At: what}
 		if what == "time" {
 			e.Hint = "times are ints in ns: 10 * ms"
+		} else if _, text := starlark.AsString(v); text && c.name == "kernel.run" {
+			e.Hint = "kernel.run(time = 10 * ms) runs for a time, kernel.run(until = \"vfs_read\") to a place"
 		}
 		return 0, e
 	}

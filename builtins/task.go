@@ -236,9 +236,22 @@ func kernelTasks(c *call) (starlark.Value, error) {
 	}), nil
 }
 
+// first is the first argument, when it is a string.
+func (c *call) first() (string, bool) {
+	if len(c.args) == 0 {
+		return "", false
+	}
+	return starlark.AsString(c.args[0])
+}
+
 func kernelTask(c *call) (starlark.Value, error) {
 	var pid int
 	if err := c.unpack("pid", &pid); err != nil {
+		if name, ok := c.first(); ok {
+			e := c.errorf("pid: got string, want int")
+			e.At, e.Hint = name, fmt.Sprintf("[t for t in kernel.tasks() if t.comm == %q] has tasks of a name", name)
+			return nil, e
+		}
 		return nil, err
 	}
 	for _, k := range c.g.M.Tasks() {
