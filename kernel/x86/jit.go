@@ -17,9 +17,9 @@ import (
 // from the other there. A uop without a template, and one that misses, leaves to Go code (jitrun.go); the slow function runs, and
 // host code goes on behind it. Blocks are joined by jumps that are patched (jitlink.go), so each machine has host code of its own.
 //
-// Generated code holds no pointers but those to counters, runs on a stack of its own and calls nothing. The budget bounds it, so
-// that a stop of the world waits no longer than for the interpreter. Signals find no Go function there, which the runtime takes as
-// it takes C code: no preemption, no traceback.
+// Generated code holds no pointers but those to counters and runs on a stack of its own; the Go code that it leaves to, hostAsk, runs
+// on Go's, called by hostCall as far as Go can see. The budget bounds it, so that a stop of the world waits no longer than for the
+// interpreter. Signals find no Go function there, which the runtime takes as it takes C code: no preemption, no traceback.
 
 // hostCall runs host code at an address; c.host says how it ended.
 //
@@ -38,14 +38,19 @@ const (
 	whyBudget        // the block of code is next, and the budget is too small for it
 	whyBare          // the uop's slow function is asked for, by the number code of the site
 	whySite          // and by the host address at of the site
+	whyGate          // the gate of code is next
 )
 
 // hostState is a CPU's part in host code.
 type hostState struct {
 	why, code uint32
 	at        uintptr
-	goSP      uintptr
+	goSP      uintptr // Go's stack while host code runs
 	sp        uintptr // the host's stack; 0: empty
+	over      int64   // of the budget, that host code has not got
+	b         *block  // what runHost goes on with; nil: it returns answer
+	u         *uop
+	answer    int
 	returns   [returnsSize]uintptr
 }
 

@@ -1,6 +1,7 @@
 //go:build linux && !race
 
 #include "textflag.h"
+#include "funcdata.h"
 #include "go_asm.h"
 
 // Where host code keeps the guest's registers: see jitregs.go. BX is the CPU, 128 bytes on, BP the budget.
@@ -30,21 +31,36 @@
 	MOVQ R12, -24(BX)   \
 	MOVQ BP, (CPU_budget-128)(BX)
 
+// What Go's stack holds while host code runs, and while hostAsk does: its unwinder wants no function there that writes SP, so that
+// hostGo and hostExit are only jumped to behind hostCall and hostTurn.
+//
+//	hostCall's arguments   32(SP)
+//	its return address     24(SP)
+//	BP of its caller       16(SP)
+//	free                    8(SP)
+//	return address          0(SP), into hostCall; SP is hostState.goSP
+
+// hostCall has saved BP; a macro, since vet knows only functions that do so themselves.
+#define FRAME_OF_CALL LEAQ 16(SP), BP
+
 // func hostCall(c *CPU, host uintptr)
 TEXT ·hostCall(SB), NOSPLIT, $8-16
+	NO_LOCAL_POINTERS
 	MOVQ c+0(FP), BX
-	MOVQ host+8(FP), DX
+	MOVQ host+8(FP), AX
 	ADDQ $128, BX
-	MOVE_IN
-	CALL ·hostSwitch(SB)
+	CALL ·hostGo(SB)
 	RET
 
-// hostSwitch goes to DX, on the host code's stack, and hostExit returns from it.
-TEXT ·hostSwitch(SB), NOSPLIT|NOFRAME, $0-0
+// hostGo goes to AX on the host code's stack, with RIP in DX.
+TEXT ·hostGo(SB), NOSPLIT|NOFRAME, $0-0
+	MOVE_IN
+	MOVQ (CPU_rip-128)(BX), DX
 	MOVQ SP, (CPU_host+hostState_goSP-128)(BX)
 	MOVQ (CPU_host+hostState_sp-128)(BX), SP
-	JMP  DX
+	JMP  AX
 
+// hostExit is where host code leaves to.
 TEXT ·hostExit(SB), NOSPLIT|NOFRAME, $0-0
 	MOVE_OUT
 	MOVQ SP, (CPU_host+hostState_sp-128)(BX)
@@ -52,6 +68,25 @@ TEXT ·hostExit(SB), NOSPLIT|NOFRAME, $0-0
 	MOVL AX, (CPU_host+hostState_code-128)(BX)
 	MOVQ DX, (CPU_host+hostState_at-128)(BX)
 	MOVQ (CPU_host+hostState_goSP-128)(BX), SP
+	JMP  ·hostTurn(SB)
+
+// hostTurn calls hostAsk and goes on where it says, or returns.
+TEXT ·hostTurn(SB), NOSPLIT|NOFRAME, $0-0
+	NO_LOCAL_POINTERS
+	FRAME_OF_CALL
+	ADJSP $16
+	SUBQ  $128, BX
+	MOVQ  BX, 0(SP)
+	CALL  ·hostAsk(SB)
+	MOVQ  8(SP), AX
+	ADJSP $-16
+	TESTQ AX, AX
+	JZ    ends
+	MOVQ  32(SP), BX
+	ADDQ  $128, BX
+	JMP   ·hostGo(SB)
+
+ends:
 	RET
 
 // hostEnter is where blocks without host code begin: to Go code, with the block's address in DX.

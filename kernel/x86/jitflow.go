@@ -133,6 +133,14 @@ func (t *translator) jmpReg(u *uop, _ *template) {
 	t.ended = true
 }
 
+// gate is a gate's whole block.
+func (t *translator) gate(*uop, *template) {
+	t.hot.put(0xb8) // mov eax, imm32
+	t.hot.u32(uint32(t.number))
+	t.jumpTo(t.shared.gate)
+	t.ended = true
+}
+
 func (t *translator) callReg(u *uop, _ *template) {
 	if !t.last {
 		t.slow()

@@ -170,7 +170,7 @@ var byName = map[string]func(t *translator, u *uop, f *template){
 	"nop": func(*translator, *uop, *template) {}, "entry": (*translator).entry,
 	"cwde": (*translator).widen, "cdqe": (*translator).widen, "cdq": (*translator).signFill, "cqo": (*translator).signFill,
 	"next": (*translator).next, "jmp": (*translator).jmp, "call": (*translator).callRel,
-	"ret": (*translator).ret, "jmp_r": (*translator).jmpReg, "call_r": (*translator).callReg,
+	"ret": (*translator).ret, "gate": (*translator).gate, "jmp_r": (*translator).jmpReg, "call_r": (*translator).callReg,
 	"pushf": (*translator).pushf, "bt": (*translator).bitOp, "tzcnt": (*translator).tzcnt,
 	"locked": (*translator).locked, "cli": (*translator).cli, "sti": (*translator).sti,
 	"swapgs": (*translator).swapgs, "movcr_r": (*translator).movFromCR, "flagop": (*translator).flagOp, "rdtsc": (*translator).rdtsc,

@@ -22,87 +22,140 @@ func (c *CPU) chain(b *block) int {
 	}
 }
 
-// callHost runs host code with no more budget than its stack allows.
-func (c *CPU) callHost(m *hostMemory, host uintptr) {
+// lend gives host code no more of the budget than its stack allows, and a stack.
+func (c *CPU) lend() {
 	h := &c.host
 	if lo := uintptr(unsafe.Pointer(&h.returns)); h.sp < lo+8*returnsFree {
+		m := c.cache.hosts
 		h.returns[returnsSize-1] = m.pc(m.t.shared.underflow)
 		h.sp = lo + 8*(returnsSize-1)
 	}
-	over := max(c.budget-hostBudget, 0)
-	c.budget -= over
-	c.limit -= uint64(over)
-	hostCall(c, host)
-	c.budget += over
-	c.limit += uint64(over)
+	h.over = max(c.budget-hostBudget, 0)
+	c.budget -= h.over
+	c.limit -= uint64(h.over)
 }
 
 // runHost is exec in host code, from the start of b, which has some.
 func (c *CPU) runHost(b *block) int {
-	m, host := c.cache.hosts, b.host
-	for {
-		c.callHost(m, host)
-		var from *block // that leads to b on one side
-		code, side := 0, 0
-		switch h := &c.host; h.why {
-		case whyFind:
-			if b = c.next(uint64(h.at)); b == nil {
-				return xFault
-			}
-		case whyLink:
-			code, side = int(h.code>>1), int(h.code&1)
-			from = m.codes[code].b
-			if b = c.follow(from, side); b == nil {
-				return xFault
-			}
-		case whyBudget:
-			b = m.codes[h.code].b
-			c.budget += b.cost
-		default:
-			var s *site
-			if h.why == whyBare {
-				s = &m.sites[h.code]
-			} else {
-				s = m.siteAt(h.at)
-			}
-			b = m.codes[s.code].b
-			u := uopAt(b.u0, int(s.k))
-			c.b, c.idx = b, u.idx
-			switch r := slowOps[u.op](c, u); {
-			case r == stNext && c.smc:
-				return c.afterStore(b, u)
-			case r == stNext && s.next != 0 && c.cache.hosts == m:
-				host = m.pc(int(s.next))
-				continue
-			case r == stNext:
-				return c.exec(b, uopAt(u, 1))
-			case r == stJump:
-			case r == stResync && c.steady():
-				c.leave(b, u, r)
-				if c.budget <= 0 {
-					return xResync
-				}
-			default:
-				return c.leave(b, u, r)
-			}
-			if b = c.next(c.rip); b == nil {
-				return xFault
-			}
-		}
-		if b.cost > c.budget {
-			c.cur, c.ku, c.rip = b, 0, b.start
-			return xBudget
-		}
-		if !c.warm(b) {
-			c.budget -= b.cost
-			return c.exec(b, b.u0)
-		}
-		if host = b.host; m != c.cache.hosts {
-			m = c.cache.hosts
-		} else if from != nil && !from.dead && (side == 0 && from.t == b || side == 1 && from.f == b) {
-			m.join(code, side, b)
-		}
+	c.lend()
+	h := &c.host
+	hostCall(c, b.host)
+	if b = h.b; b == nil {
+		return h.answer
 	}
+	u := h.u
+	h.b, h.u = nil, nil
+	return c.exec(b, u)
+}
+
+// hostAsk does what host code has left for, and returns where that goes on. 0: nowhere; then host.answer is exec's, or exec is to go on
+// at u of b. Host code comes here as one calls a function, so that the host's guesses of returns stay in step: when hostCall returned
+// each time, that return and the next one in host code were both guessed wrong.
+func hostAsk(c *CPU) uintptr {
+	h := &c.host
+	c.budget += h.over
+	c.limit += uint64(h.over)
+	var host uintptr
+	if h.why == whyGate {
+		host = c.hostGate(c.cache.hosts.codes[h.code].b)
+	} else {
+		host = c.hostNext()
+	}
+	if host != 0 {
+		c.lend()
+	}
+	return host
+}
+
+// ends has runHost return r.
+func (c *CPU) ends(r int) uintptr {
+	c.host.answer = r
+	return 0
+}
+
+// interpret has runHost go on at u of b, whose budget has been taken.
+func (c *CPU) interpret(b *block, u *uop) uintptr {
+	c.host.b, c.host.u = b, u
+	return 0
+}
+
+// hostGate is gate block b, and the look-up of what is next.
+func (c *CPU) hostGate(b *block) uintptr {
+	c.b = b
+	if r := c.opGate(b.u0); r != stJump {
+		return c.ends(c.leave(b, b.u0, r))
+	}
+	m := c.cache.hosts
+	if m == nil {
+		return c.goOn(c.next(c.rip))
+	}
+	return m.pc(m.t.shared.find)
+}
+
+// hostNext is hostAsk but for gates.
+func (c *CPU) hostNext() uintptr {
+	h, m := &c.host, c.cache.hosts
+	var s *site
+	switch h.why {
+	case whyFind:
+		return c.goOn(c.next(uint64(h.at)))
+	case whyLink:
+		return c.hostLink(m, int(h.code>>1), int(h.code&1))
+	case whyBudget:
+		b := m.codes[h.code].b
+		c.budget += b.cost
+		return c.goOn(b)
+	case whyBare:
+		s = &m.sites[h.code]
+	default:
+		s = m.siteAt(h.at)
+	}
+	b := m.codes[s.code].b
+	u := uopAt(b.u0, int(s.k))
+	c.b, c.idx = b, u.idx
+	switch r := slowOps[u.op](c, u); {
+	case r == stNext && c.smc:
+		return c.ends(c.afterStore(b, u))
+	case r == stNext && s.next != 0 && c.cache.hosts == m:
+		return m.pc(int(s.next))
+	case r == stNext:
+		return c.interpret(b, uopAt(u, 1))
+	case r == stJump:
+	case r == stResync && c.steady():
+		c.leave(b, u, r)
+		if c.budget <= 0 {
+			return c.ends(xResync)
+		}
+	default:
+		return c.ends(c.leave(b, u, r))
+	}
+	return c.goOn(c.next(c.rip))
+}
+
+// hostLink goes to the block behind another, and joins the two.
+func (c *CPU) hostLink(m *hostMemory, code, side int) uintptr {
+	from := m.codes[code].b
+	b := c.follow(from, side)
+	host := c.goOn(b)
+	if host != 0 && m == c.cache.hosts && !from.dead && (side == 0 && from.t == b || side == 1 && from.f == b) {
+		m.join(code, side, b)
+	}
+	return host
+}
+
+// goOn goes to b; nil: c.Exc says why there is none.
+func (c *CPU) goOn(b *block) uintptr {
+	switch {
+	case b == nil:
+		return c.ends(xFault)
+	case b.cost > c.budget:
+		c.cur, c.ku, c.rip = b, 0, b.start
+		return c.ends(xBudget)
+	case !c.warm(b):
+		c.budget -= b.cost
+		return c.interpret(b, b.u0)
+	}
+	return b.host
 }
 
 // steady reports whether run would go on at once behind an instruction that answers stResync.

@@ -9,6 +9,7 @@ package x86
 type shared struct {
 	exit             int       // to Go code, with the reason in ecx
 	bare             int       // the uop is executed by its slow function, by the site eax
+	gate             int       // the gate of code eax
 	link             int       // jump eax leads nowhere yet
 	budget           int       // it is too small for code eax
 	find             int       // the block at rdx is entered
@@ -34,7 +35,7 @@ func (t *translator) makeShared() (s shared) {
 	t.hot.put(0xff, 0x25, 0, 0, 0, 0) // jmp [rip]
 	t.hot.u64(uint64(hostExitPC))
 	t.shared.exit = s.exit
-	for i, p := range []*int{whyLink: &s.link, whyBudget: &s.budget, whyBare: &s.bare} {
+	for i, p := range []*int{whyLink: &s.link, whyBudget: &s.budget, whyBare: &s.bare, whyGate: &s.gate} {
 		if p != nil {
 			*p = here()
 			t.giveUp(i)
