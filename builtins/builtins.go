@@ -21,6 +21,7 @@ package builtins
 
 import (
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 	"weak"
@@ -88,7 +89,7 @@ func (e *Env) Tables() []lang.Table {
 		{Title: "awk: patterns and actions", Rows: e.awkRows()},
 		{Title: "tracer: ftrace", Rows: e.rows("tracer", tracerMethods())},
 		{Title: "kprobe: probes at any instruction", Rows: e.rows("kprobe", kprobeMethods())},
-		{Title: "event: trace events", Rows: e.rows("event", append(eventMethods(), defineMethods()...))},
+		{Title: "event: trace events", Rows: e.rows("event", slices.Concat(eventMethods(), defineMethods(), joinMethods()))},
 		{Title: "export: files of other programs", Rows: e.rows("export", append(exportMethods(), exportTextMethods()...))},
 		{Title: "fs: the guest's files", Rows: e.rows("fs", fsMethods())},
 		{Title: "objects", Rows: append(objectRows(), kprobeObjectRows()...)},

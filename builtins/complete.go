@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"kscope/ftrace"
@@ -58,6 +59,7 @@ func completions() []candidates {
 		{"event.enable", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"event.disable", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"event.get", "", func(g *Guest, _ string) []string { return g.eventNames() }},
+		{"event.join", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"event.format", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"fs.read", "", files}, {"fs.write", "", files}, {"fs.ls", "", files}, {"fs.mkdir", "", files},
 		{"fs.rmdir", "", files}, {"fs.remove", "", files},
@@ -198,6 +200,11 @@ func (g *Guest) shellWords(prefix string) []string {
 		out = append(out, head+n)
 	}
 	return out
+}
+
+// TraceWords are what one writes into tracefs: events, tracers, functions.
+func (g *Guest) TraceWords() []string {
+	return slices.Concat(g.eventNames(), g.words("available_tracers"), g.functions())
 }
 
 func featureNames() []string {

@@ -3,6 +3,7 @@ package builtins
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -60,7 +61,7 @@ func eventDefine(c *call) (starlark.Value, error) {
 		}
 		return nil, e
 	}
-	return &traceEvent{c.g, name, "events/" + system + "/" + event}, nil
+	return &traceEvent{g: c.g, name: name, dir: "events/" + system + "/" + event}, nil
 }
 
 // definedEvent is the receiver, which must be an event of event.define.
@@ -161,6 +162,12 @@ func eventRemove(c *call) (starlark.Value, error) {
 	if name, ok := strings.CutPrefix(c.event.name, "synthetic:"); ok {
 		if err := c.ready(); err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(c.g.env.live(), func(h *hook) bool { return h.armed && h.spec == "tracepoint:"+c.event.name }) {
+			return nil, &lang.Error{Msg: fmt.Sprintf("%s: %s: %v", c.name, name, kernel.EBUSY), Code: "EBUSY", Hint: "on() has a handler at it still: its close() takes it off"}
+		}
+		if err := c.event.unjoin(); err != nil {
+			return nil, c.fail(err, name, nil)
 		}
 		return starlark.None, c.fail(c.g.writeTrace("synthetic_events", "!"+name+"\n", true), name, nil)
 	}

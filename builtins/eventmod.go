@@ -150,13 +150,14 @@ func eventGet(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &traceEvent{c.g, name, dir}, nil
+	return &traceEvent{g: c.g, name: name, dir: dir}, nil
 }
 
 // traceEvent is the value Event: one directory below events/.
 type traceEvent struct {
 	g         *Guest
 	name, dir string
+	joints    []joint // of event.join
 }
 
 var (
@@ -197,7 +198,7 @@ func singleEventMethods() []method {
 		{name: "on", sig: `(fn, when = None, limit = None, on_error = "stop") -> On`, fn: eventOn,
 			doc: "Calls fn(ctx) whenever the event happens, enabled or not: on(\"tracepoint:SYSTEM:NAME\", fn, …)."},
 		{name: "emit", sig: "(**fields)", doc: "Makes an event of event.define happen, here and now; a field that is not given is 0 or \"\".", fn: eventEmit},
-		{name: "remove", sig: "()", doc: "Takes an event of event.define or event.synth out again.", fn: eventRemove},
+		{name: "remove", sig: "()", doc: "Takes an event of event.define, event.synth or event.join out again.", fn: eventRemove},
 		{name: "filter", sig: "(text = \"\") -> string", fn: eventFilter,
 			doc: "Records only events for which text is true: 'prev_pid == 0 && next_comm ~ \"k*\"'; \"\" asks what the filter is, \"0\" removes it."},
 		{name: "format", sig: "-> string", doc: "Its file format."},

@@ -20,6 +20,9 @@ func histExamples() map[string]string {
 		"Hist.pause":      hist + "h.pause()\nn = len(h.rows())\nsh(\"true\")\nlen(h.rows()) == n",
 		"Hist.cont":       hist + "h.pause()\nh.cont()\nsh(\"true\")",
 		"Hist.close":      hist + "h.close()\nev.triggers()",
+		"event.join": "wakeup = event.join(\"sched:sched_waking\", \"sched:sched_switch\", {\"pid\": \"next_pid\"}, emit = \"wakeup\", fields = {\"comm\": \"next_comm\", \"by\": \"start.common_pid\"})\n" +
+			"lat = agg.hist(\"wakeup_ns\")\nh = wakeup.on(lambda ctx: lat.add(ctx.lat, ctx.comm))\nwakeup.enable()\nsh(\"cat /etc/passwd | wc -l\")\nlat.print(top = 1)\nagg.autoprint(False)\n" +
+			"print(tracer.text(n = 1, head = False))\nh.close()\nwakeup.remove()\nevent.get(\"sched:sched_waking\").triggers()",
 		"event.synth": "lat = event.synth(\"wakeup_lat\", {\"pid\": \"pid_t\", \"us\": \"u64\"})\n" +
 			"event.get(\"sched:sched_waking\").trigger(\"hist:keys=pid:t0=common_timestamp.usecs\")\n" +
 			"event.get(\"sched:sched_switch\").trigger(\"hist:keys=next_pid:us=common_timestamp.usecs-$t0:onmatch(sched.sched_waking).wakeup_lat(next_pid,$us)\")\n" +

@@ -289,5 +289,5 @@ func eventSynth(c *call) (starlark.Value, error) {
 	if err := c.g.writeTrace("synthetic_events", line+"\n", true); err != nil {
 		return nil, c.withErrorLog(c.fail(err, name, nil), line)
 	}
-	return &traceEvent{c.g, "synthetic:" + name, "events/synthetic/" + name}, nil
+	return &traceEvent{g: c.g, name: "synthetic:" + name, dir: "events/synthetic/" + name}, nil
 }
