@@ -48,7 +48,7 @@ sleep 0.01; echo function > current_tracer; kill $p; wait $p; echo function > cu
 		var out, errs bytes.Buffer
 		code := runOn(testMachines, []string{"-e", `kernel.exec("cat", ["/sys/kernel/tracing/` + file + `"], timeout = 0)`}, os.Stdin, &out, &errs)
 		want := "error: kernel.exec: waiting for cat: nothing in the guest can ever run again\n" +
-			"every CPU is halted and no interrupt will ever come\n  cat              pid 100   S tracing_read_iter <- "
+			"every CPU is halted and no interrupt will ever come\n  cat              pid 100   S ring_buffer_wait <- "
 		if code != 1 || !strings.HasPrefix(errs.String(), want) {
 			t.Errorf("%s: exit %d\n%s%s", file, code, out.String(), errs.String())
 		}

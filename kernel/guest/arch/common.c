@@ -40,12 +40,24 @@ void noinline exit_to_user_mode_prepare(struct pt_regs *regs)
 		exit_to_user_mode_loop(regs, ti_work);
 }
 
-/* Of a child's first return from fork too. */
-void noinstr syscall_exit_to_user_mode(struct pt_regs *regs)
+/* The work of a call's end that is not also an interrupt's. */
+static noinline void syscall_exit_to_user_mode_prepare(struct pt_regs *regs)
 {
 	trace_sys_exit(regs, regs->ax);
+}
+
+/* Of a child's first return from fork too. barrier(): no jump, so that the caller is seen as one in traces. */
+void noinstr syscall_exit_to_user_mode(struct pt_regs *regs)
+{
+	syscall_exit_to_user_mode_prepare(regs);
 	local_irq_disable();
 	exit_to_user_mode_prepare(regs);
+	barrier();
+}
+
+static noinline void syscall_trace_enter(struct pt_regs *regs, long nr)
+{
+	trace_sys_enter(regs, nr);
 }
 
 static __always_inline bool do_syscall_x64(struct pt_regs *regs, int nr)
@@ -62,10 +74,12 @@ static __always_inline bool do_syscall_x64(struct pt_regs *regs, int nr)
 void noinstr do_syscall_64(struct pt_regs *regs, int nr)
 {
 	local_irq_enable();
-	trace_sys_enter(regs, nr);
+	if (tracepoint_enabled(&__tracepoint_sys_enter))
+		syscall_trace_enter(regs, nr);
 	if (!do_syscall_x64(regs, nr) && nr != -1)
 		regs->ax = -ENOSYS;
 	syscall_exit_to_user_mode(regs);
+	barrier();
 }
 
 irqentry_state_t noinstr irqentry_enter(struct pt_regs *regs)
@@ -76,6 +90,7 @@ irqentry_state_t noinstr irqentry_enter(struct pt_regs *regs)
 void noinstr irqentry_exit_to_user_mode(struct pt_regs *regs)
 {
 	exit_to_user_mode_prepare(regs);
+	barrier();
 }
 
 /* A return to the kernel does not reschedule: voluntary preemption. */

@@ -4,6 +4,7 @@
 #include "pagemap.h"
 #include "init.h"
 #include "buffer_head.h"
+#include "seq_file.h"
 
 struct kmem_cache *names_cachep;
 
@@ -21,6 +22,7 @@ void __init vfs_caches_init(void)
 	files_init();
 	pagecache_init();
 	mnt_init();
+	seq_file_init();
 	buffer_init();
 	bdev_cache_init();
 }

@@ -1,13 +1,21 @@
 /* See seq_file.h. */
 #include "seq_file.h"
+#include "init.h"
 #include "sched.h"
 #include "slab.h"
 #include "mm.h"
 #include "uaccess.h"
 
+static struct kmem_cache *seq_file_cache;
+
+void __init seq_file_init(void)
+{
+	seq_file_cache = KMEM_CACHE(seq_file, SLAB_ACCOUNT | SLAB_PANIC);
+}
+
 int seq_open(struct file *file, const struct seq_operations *op)
 {
-	struct seq_file *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct seq_file *p = kmem_cache_zalloc(seq_file_cache, GFP_KERNEL);
 
 	if (!p)
 		return -ENOMEM;
@@ -51,10 +59,11 @@ int single_open(struct file *file, int (*show)(struct seq_file *, void *), void 
 
 static __always_inline int seq_grow(struct seq_file *m)
 {
-	kfree(m->buf);
+	if (m->buf)
+		kvfree(m->buf);
 	m->count = m->from = 0;
 	m->size = m->size ? m->size * 2 : PAGE_SIZE;
-	m->buf = kmalloc(m->size, GFP_KERNEL);
+	m->buf = kvmalloc(m->size, GFP_KERNEL_ACCOUNT);
 	return m->buf ? 0 : -ENOMEM;
 }
 
@@ -119,6 +128,8 @@ static int traverse(struct seq_file *m, loff_t offset)
 
 	m->index = 0;
 	m->count = m->from = 0;
+	if (m->op->fill)
+		return 0;
 	if (!m->buf && seq_grow(m))
 		return -ENOMEM;
 	while (pos < offset) {
@@ -176,7 +187,10 @@ ssize_t seq_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 			goto done;
 	}
 	m->from = 0;
-	if (iov_iter_count(iter)) {
+	if (iov_iter_count(iter) && m->op->fill) {
+		err = m->op->fill(m, iov_iter_count(iter));
+		copied += seq_copy(m, iter);
+	} else if (iov_iter_count(iter)) {
 		err = first_record(m, &p);
 		if (!err && p)
 			more_records(m, &p, iov_iter_count(iter));
@@ -200,8 +214,7 @@ ssize_t seq_read(struct file *file, char __user *buf, size_t size, loff_t *ppos)
 	ssize_t ret;
 
 	iov_iter_ubuf(&iter, ITER_DEST, buf, size);
-	/* tracefs has one of its own */
-	ret = file->f_op->read_iter ? file->f_op->read_iter(&kiocb, &iter) : seq_read_iter(&kiocb, &iter);
+	ret = seq_read_iter(&kiocb, &iter);
 	*ppos = kiocb.ki_pos;
 	return ret;
 }
@@ -237,8 +250,8 @@ int seq_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
 
-	kfree(m->buf);
-	kfree(m);
+	kvfree(m->buf);
+	kmem_cache_free(seq_file_cache, m);
 	return 0;
 }
 

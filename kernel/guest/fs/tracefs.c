@@ -9,8 +9,6 @@
  */
 #include "tracefs.h"
 #include "sysctl.h"
-#include "poll.h"
-#include "splice.h"
 #include "proc_fs.h"
 #include "namei.h"
 #include "sched.h"
@@ -18,23 +16,16 @@
 #include "mm.h"
 #include "init.h"
 #include "gates.h"
-#include "uaccess.h"
 
 #define TRACEFS_ROOT_ID	1
 #define DEBUGFS_ROOT_ID	2
 #define DEBUGFS_MAGIC	0x64626720
-#define CHUNK_MAX	(64UL << 10)
 
 DECLARE_WAIT_QUEUE_HEAD(tracefs_wait);
 struct vfsmount *tracefs_mount;
 
 static const struct inode_operations tracefs_dir_inode_operations, tracefs_file_inode_operations;
 static const struct file_operations tracefs_dir_operations;
-
-static inline u64 tracefs_id(const struct inode *inode)
-{
-	return (u64)inode->i_private;
-}
 
 static struct inode *tracefs_get_inode(struct super_block *sb, u64 id, u32 mode, const char *name)
 {
@@ -216,184 +207,6 @@ notrace static int tracefs_setattr(struct user_namespace *ns, struct dentry *den
 }
 
 static const struct inode_operations tracefs_file_inode_operations = { .setattr = tracefs_setattr };
-
-notrace int tracing_open_generic(struct inode *inode, struct file *filp)
-{
-	u64 handle = 0;
-	long ret = tracefs_open(tracefs_id(inode), filp->f_flags, &handle);
-
-	ftrace_run_update_code();
-	filp->private_data = (void *)handle;
-	return ret < 0 ? ret : 0;
-}
-
-/* Files that are consumed have no position (trace_pipe, trace_pipe_raw): lseek and pread are ESPIPE. */
-notrace int tracing_open_pipe(struct inode *inode, struct file *filp)
-{
-	nonseekable_open(inode, filp);
-	return tracing_open_generic(inode, filp);
-}
-
-notrace int tracing_mark_open(struct inode *inode, struct file *filp)
-{
-	stream_open(inode, filp);
-	return tracing_open_generic(inode, filp);
-}
-
-notrace int tracing_release_generic(struct inode *inode, struct file *filp)
-{
-	long ret = tracefs_release((u64)filp->private_data);
-
-	ftrace_run_update_code();
-	return ret;
-}
-
-notrace loff_t tracing_lseek(struct file *file, loff_t offset, int whence)
-{
-	return generic_file_llseek_size(file, offset, whence, MAX_LFS_FILESIZE, 0);
-}
-
-/* One read into kernel memory, which waits while a blocking file has nothing. */
-notrace static long tracing_read_handle(struct file *filp, char *kbuf, size_t len, u64 pos)
-{
-	u64 handle = (u64)filp->private_data;
-	long ret;
-
-	while ((ret = tracefs_read(handle, kbuf, len, pos)) == -EAGAIN) {
-		ftrace_run_update_code();
-		if (filp->f_flags & O_NONBLOCK)
-			break;
-		if (wait_event_interruptible(tracefs_wait, tracefs_readable(handle, 0)))
-			return -EINTR;	/* what tracing_wait_pipe() says in Linux, not ERESTARTSYS */
-	}
-	ftrace_run_update_code();
-	return ret;
-}
-
-notrace ssize_t tracing_read_user(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct iov_iter to;
-	struct kiocb iocb = { .ki_filp = filp, .ki_pos = ppos ? *ppos : 0 };
-	ssize_t ret;
-
-	iov_iter_ubuf(&to, ITER_DEST, ubuf, cnt);
-	ret = tracing_read_iter(&iocb, &to);
-	if (ppos)
-		*ppos = iocb.ki_pos;
-	return ret;
-}
-
-notrace ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to)
-{
-	size_t len = min(iov_iter_count(to), CHUNK_MAX);
-	char *kbuf;
-	long ret;
-
-	if (!len)
-		return 0;
-	kbuf = kmalloc(len, GFP_KERNEL);
-	if (!kbuf)
-		return -ENOMEM;
-	ret = tracing_read_handle(iocb->ki_filp, kbuf, len, iocb->ki_pos);
-	if (ret > 0) {
-		if (copy_to_iter(kbuf, ret, to) != (size_t)ret)
-			ret = -EFAULT;
-		else
-			iocb->ki_pos += ret;
-	}
-	kfree(kbuf);
-	return ret;
-}
-
-/* Pages, or whole lines, into a pipe that is locked and has room; waits when there are none. A wait ends with what is there then. */
-notrace static ssize_t tracing_splice(struct file *filp, struct pipe_inode_info *pipe, size_t len, unsigned int flags)
-{
-	u64 handle = (u64)filp->private_data, waited = 0;
-	ssize_t done = 0;
-	long ret;
-
-	for (;;) {
-		do {
-			struct page *page = alloc_page(GFP_KERNEL);
-
-			if (!page)
-				return done ? done : -ENOMEM;
-			ret = tracefs_splice(handle, page_address(page), len, waited);
-			if (ret <= 0) {
-				put_page(page);
-				break;
-			}
-			pipe_push_page(pipe, page, 0, ret);
-			done += ret;
-			len -= ret;
-		} while (len && !pipe_full(pipe->head, pipe->tail, pipe->max_usage));
-		if (done || ret != -EAGAIN)
-			return done ? done : ret;
-		if (filp->f_flags & O_NONBLOCK || flags & SPLICE_F_NONBLOCK)
-			return -EAGAIN;
-		if (wait_event_interruptible(tracefs_wait, tracefs_readable(handle, 2)))
-			return -EINTR;
-		waited = 1;
-	}
-}
-
-notrace ssize_t tracing_splice_read_pipe(struct file *filp, loff_t *ppos, struct pipe_inode_info *pipe, size_t len, unsigned int flags)
-{
-	return tracing_splice(filp, pipe, len, flags);
-}
-
-/* Whole pages of the ring only, and at whole pages of the position. */
-notrace ssize_t tracing_buffers_splice_read(struct file *filp, loff_t *ppos, struct pipe_inode_info *pipe, size_t len, unsigned int flags)
-{
-	ssize_t ret;
-
-	if (*ppos & (PAGE_SIZE - 1) || len < PAGE_SIZE)
-		return -EINVAL;
-	ret = tracing_splice(filp, pipe, len & PAGE_MASK, flags);
-	if (ret > 0)
-		*ppos += ret;
-	return ret;
-}
-
-notrace ssize_t tracing_write_user(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct iov_iter from;
-	struct kiocb iocb = { .ki_filp = filp, .ki_pos = ppos ? *ppos : 0 };
-	ssize_t ret;
-
-	iov_iter_ubuf(&from, ITER_SOURCE, (void __user *)ubuf, cnt);
-	ret = tracing_write_iter(&iocb, &from);
-	if (ppos && ret > 0)
-		*ppos = iocb.ki_pos;
-	return ret;
-}
-
-/* Linux's files take one write as one command; the gate gets it whole, with its position, up to CHUNK_MAX. */
-notrace ssize_t tracing_write_iter(struct kiocb *iocb, struct iov_iter *from)
-{
-	size_t len = min(iov_iter_count(from), CHUNK_MAX);
-	char *kbuf = kmalloc(len + 1, GFP_KERNEL);
-	long ret = -EFAULT;
-
-	if (!kbuf)
-		return -ENOMEM;
-	if (copy_from_iter(kbuf, len, from) == len) {
-		kbuf[len] = 0;
-		ret = tracefs_write((u64)iocb->ki_filp->private_data, kbuf, len, iocb->ki_pos);
-		ftrace_run_update_code();
-		if (ret > 0)
-			iocb->ki_pos += ret;
-	}
-	kfree(kbuf);
-	return ret;
-}
-
-/* trace_pipe and its like: readable when the gate says so; everything else always is. */
-notrace unsigned int tracing_poll(struct file *filp, poll_table *pt)
-{
-	poll_wait(filp, &tracefs_wait, pt);
-	return POLLOUT | POLLWRNORM | (tracefs_readable((u64)filp->private_data, 1) ? POLLIN | POLLRDNORM : 0);
-}
 
 static const struct super_operations tracefs_ops;
 

@@ -10,6 +10,7 @@ struct seq_operations {
 	void (*stop)(struct seq_file *m, void *v);
 	void *(*next)(struct seq_file *m, void *v, loff_t *pos);
 	int (*show)(struct seq_file *m, void *v);
+	int (*fill)(struct seq_file *m, size_t want);	/* instead of records: text made elsewhere, from read_pos on, count bytes into buf */
 };
 
 /* buf[from, from+count) is made but not yet read; lock serialises readers of one open file. */
@@ -24,6 +25,7 @@ struct seq_file {
 
 #define SEQ_SKIP	1
 
+void seq_file_init(void);
 int seq_open(struct file *file, const struct seq_operations *op);
 int single_open(struct file *file, int (*show)(struct seq_file *, void *), void *data);
 ssize_t seq_read(struct file *file, char __user *buf, size_t size, loff_t *ppos);

@@ -24,8 +24,9 @@ static __always_inline void *kzalloc(size_t size, gfp_t flags) { return kmalloc(
 static __always_inline void *kmem_cache_zalloc(struct kmem_cache *s, gfp_t f) { return kmem_cache_alloc(s, f | __GFP_ZERO); }
 static __always_inline void *kmalloc_array(size_t n, size_t size, gfp_t f) { return n && size > ~0UL / n ? NULL : kmalloc(n * size, f); }
 static __always_inline void *kcalloc(size_t n, size_t size, gfp_t f) { return kmalloc_array(n, size, f | __GFP_ZERO); }
-#define kvmalloc(s, f) kmalloc(s, f)
-#define kvfree(p) kfree(p)
+void *kvmalloc_node(size_t size, gfp_t flags, int node);
+static __always_inline void *kvmalloc(size_t size, gfp_t flags) { return kvmalloc_node(size, flags, NUMA_NO_NODE); }
+void kvfree(const void *addr);
 void kmem_cache_init(void);
 void __check_heap_object(const void *ptr, unsigned long n, struct page *slab, bool to_user);
 int should_failslab(struct kmem_cache *s, gfp_t gfpflags);

@@ -32,6 +32,7 @@ char *strsep(char **s, const char *ct);
 char *skip_spaces(const char *s);
 int vsprintf(char *buf, const char *fmt, va_list args);
 char *kvasprintf(gfp_t gfp, const char *fmt, va_list ap);
+void *memdup_user_nul(const void __user *src, size_t len);
 char *kstrdup(const char *s, gfp_t gfp);
 __printf(3, 0) int vsnprintf(char *buf, size_t size, const char *fmt, va_list args);
 __printf(3, 4) int snprintf(char *buf, size_t size, const char *fmt, ...);

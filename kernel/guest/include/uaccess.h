@@ -8,11 +8,8 @@ unsigned long copy_user_generic(void *to, const void *from, unsigned long len);	
 unsigned long _copy_from_user(void *to, const void __user *from, unsigned long n);
 unsigned long _copy_to_user(void __user *to, const void *from, unsigned long n);
 void __check_object_size(const void *ptr, unsigned long n, bool to_user);
-#ifdef MODULE	/* gcc, which sees the function only here, thinks that it reads what is there */
+/* asm: gcc would take the check for a use of what is there */
 #define check_object_size(p, n, to) do { const void *__p = (p); asm("" : "+r"(__p)); if (!__builtin_constant_p(n)) __check_object_size(__p, n, to); } while (0)
-#else
-#define check_object_size(p, n, to) do { if (!__builtin_constant_p(n)) __check_object_size(p, n, to); } while (0)
-#endif
 static __always_inline unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
 {
 	check_object_size(to, n, false);

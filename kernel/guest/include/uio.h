@@ -1,7 +1,7 @@
 /* One buffer of user or kernel memory that data is copied to or from in pieces (Linux's include/linux/uio.h, lib/iov_iter.c). */
 #ifndef _UIO_H
 #define _UIO_H
-#include "types.h"
+#include "uaccess.h"
 
 struct page;
 struct folio;
@@ -43,8 +43,17 @@ size_t fault_in_iov_iter_readable(const struct iov_iter *i, size_t size);
 void iov_iter_advance(struct iov_iter *i, size_t bytes);
 void iov_iter_revert(struct iov_iter *i, size_t bytes);
 
-#define copy_to_iter	_copy_to_iter
-#define copy_from_iter	_copy_from_iter
+static __always_inline size_t copy_to_iter(const void *addr, size_t bytes, struct iov_iter *i)
+{
+	check_object_size(addr, bytes, true);
+	return _copy_to_iter(addr, bytes, i);
+}
+
+static __always_inline size_t copy_from_iter(void *addr, size_t bytes, struct iov_iter *i)
+{
+	check_object_size(addr, bytes, false);
+	return _copy_from_iter(addr, bytes, i);
+}
 
 static inline size_t iov_iter_count(const struct iov_iter *i)
 {

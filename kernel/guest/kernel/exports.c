@@ -61,6 +61,8 @@ EXPORT_SYMBOL(sprint_symbol);
 EXPORT_SYMBOL(kmalloc);
 EXPORT_SYMBOL(__kmalloc);
 EXPORT_SYMBOL(kfree);
+EXPORT_SYMBOL(kvmalloc_node);
+EXPORT_SYMBOL(kvfree);
 EXPORT_SYMBOL(krealloc);
 EXPORT_SYMBOL(kmem_cache_create);
 EXPORT_SYMBOL(kmem_cache_alloc);

@@ -41,11 +41,12 @@ static void ftrace_arch_code_modify_post_process(void)
 	mutex_unlock(&text_mutex);
 }
 
-void ftrace_run_update_code(void)
+/* Ends with a question that is answered by no: the tracer learns that all of its text is in place, text_mutex released. */
+notrace void ftrace_run_update_code(void)
 {
 	long what;
 
-	if (text_poke_pending()) {
+	while (text_poke_pending()) {
 		ftrace_arch_code_modify_prepare();
 		ftrace_arch_code_modify_post_process();
 	}

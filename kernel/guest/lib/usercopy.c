@@ -10,7 +10,6 @@ unsigned long _copy_from_user(void *to, const void __user *from, unsigned long n
 {
 	unsigned long res = n;
 
-	might_sleep();
 	if (access_ok(from, n))
 		res = raw_copy_from_user(to, from, n);
 	if (unlikely(res))
@@ -20,13 +19,11 @@ unsigned long _copy_from_user(void *to, const void __user *from, unsigned long n
 
 unsigned long _copy_to_user(void __user *to, const void *from, unsigned long n)
 {
-	might_sleep();
 	return access_ok(to, n) ? raw_copy_to_user(to, from, n) : n;
 }
 
 unsigned long clear_user(void __user *to, unsigned long n)
 {
-	might_sleep();
 	return access_ok(to, n) ? __clear_user_erms(to, n) : n;
 }
 
@@ -60,7 +57,6 @@ long do_strncpy(char *dst, const char *src, long count)
 
 long strncpy_from_user(char *dst, const char __user *src, long count)
 {
-	might_sleep();
 	if (count <= 0)
 		return 0;
 	if ((unsigned long)src >= TASK_SIZE_MAX)
@@ -99,7 +95,6 @@ long strnlen_user(const char __user *str, long n)
 {
 	unsigned long max = TASK_SIZE_MAX - (unsigned long)str;
 
-	might_sleep();
 	if ((unsigned long)str >= TASK_SIZE_MAX || n <= 0)
 		return 0;
 	return do_strnlen_user(str, n, min(max, (unsigned long)n));

@@ -4,6 +4,7 @@
  */
 #include "mm.h"
 #include "uaccess.h"
+#include "vmalloc.h"
 
 extern char _text[], _etext[];
 
@@ -33,7 +34,7 @@ static void check_heap_object(const void *ptr, unsigned long n, bool to_user)
 {
 	struct page *page;
 
-	if (!__virt_addr_valid((unsigned long)ptr))
+	if (is_vmalloc_addr(ptr) || !__virt_addr_valid((unsigned long)ptr))
 		return;
 	page = virt_to_head_page(ptr);
 	if (PageSlab(page))

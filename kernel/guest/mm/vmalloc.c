@@ -178,6 +178,17 @@ void *module_alloc(unsigned long size)
 	return __vmalloc_node_range(PAGE_ALIGN(size), MODULES_VADDR, MODULES_END);
 }
 
+/* There is one area for modules and data: nothing big lives in it. */
+void *vmalloc(unsigned long size)
+{
+	return module_alloc(size);
+}
+
+bool is_vmalloc_addr(const void *x)
+{
+	return (unsigned long)x - MODULES_VADDR < MODULES_END - MODULES_VADDR;
+}
+
 static noinline int change_page_attr_set_clr(unsigned long addr, int numpages, unsigned long set, unsigned long clr)
 {
 	unsigned long end = addr + numpages * PAGE_SIZE, at;
