@@ -180,7 +180,8 @@ func TestShellOnPty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("types for some seconds")
 	}
-	master, s, cmd := onPty(t, t.TempDir(), "sh")
+	state := t.TempDir()
+	master, s, cmd := onPty(t, state, "sh")
 	for _, step := range []struct{ typ, wait string }{
 		{"", "# "},
 		{"yes > /dev/null\r", "null\r\n"},
@@ -197,7 +198,7 @@ func TestShellOnPty(t *testing.T) {
 		{"echo $((4+4)) $?\r", "\n8 130\r\n"},
 		{"", "# "},
 		{"bash -c 'trap \"echo \\$((8+8))\" INT; cat; cat'\r", "cat'\r\n"}, // within what the Ctrl-C before takes to be handled
-		{"\x03", "\n16\r\n"},
+		{"\x03", "^C16\r\n"},
 		{"line\r", "\nline\r\n"}, // the second cat's
 		{"\x03", "# "},
 		{"cat /sys/kernel/tracing/trace_pipe\r", "cat: /sys/kernel/tracing/trace_pipe: Resource deadlock avoided\r\n"},
@@ -205,6 +206,26 @@ func TestShellOnPty(t *testing.T) {
 		{"sleep infinity\r", "Ctrl-C ends the command\r\n"},
 		{"\x03", "# "},
 		{"echo $((5+5)) $?\r", "\n10 130\r\n"},
+		{"", "# "},
+		{"while :; do cat /sys/kernel/tracing/trace_pipe; done\r", "Ctrl-C ends the command\r\n"}, // it would go on for ever
+		{"\x03", "# "},
+		{"cd /sys/kern\ttra\t\r", "cd /sys/kernel/tracing/\r\n"},
+		{"", "# "},
+		{"echo function_g\t>cur\t;tracer=current_tracer\r", "# "},
+		{"cat $trac\t\r", "\nfunction_graph\r\n"},
+		{"", "# "},
+		{"uname not/thi-s\x17-r\r", "\n6.1.0"}, // ^W takes a word
+		{"", "# "},
+		{"for i in 1 2; do\r", "> "},
+		{"echo \"$i,$((i+20))\"\r", "> "},
+		{"done\r", "\n1,21\r\n2,22\r\n"},
+		{"", "# "},
+		{"\x10\r", "\n1,21\r\n2,22\r\n"}, // the statement again, as a whole
+		{"", "# "},
+		{"\x12uname\r", "\n6.1.0"}, // ^R
+		{"", "# "},
+		{"read line; echo \"<$line>\"\r", "line>\"\r\n"},
+		{"ech\t\x7fx\r", "\n<echx>"}, // no editor but the terminal's own reads this
 		{"", "# "},
 	} {
 		time.Sleep(20 * time.Millisecond)
@@ -222,4 +243,8 @@ func TestShellOnPty(t *testing.T) {
 	}
 	master.WriteString("exit 0\r")
 	ended(t, cmd)
+	history, err := os.ReadFile(filepath.Join(state, "kscope", "sh_history"))
+	if err != nil || !strings.Contains(string(history), "\nfor i in 1 2; do⏎echo \"$i,$((i+20))\"⏎done\nuname -r\n") {
+		t.Errorf("history: %v\n%s", err, history)
+	}
 }

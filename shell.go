@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/chzyer/readline"
 
 	"kscope/ftrace"
 	"kscope/kernel"
@@ -34,13 +30,13 @@ func (p *program) shell() int {
 	interactive := file == "" && options == "" && isTerminal(p.stdin) && isTerminal(p.stdout)
 	if interactive {
 		argv = append(argv, "-i")
-		c, err := openConsole(g.M, p.stdin, p.stdout)
+		c, err := openConsole(g, p.stdin, p.stdout)
 		if err != nil {
 			fmt.Fprintf(p.stderr, "kscope: %v\n", err)
 			return lang.ExitScript
 		}
 		defer c.editor.Close()
-		tty, streams = c, kernel.Streams{In: c, Out: c, Err: c}
+		tty, streams = c, c.streams()
 	}
 	if file != "" {
 		if err := copyScript(g.M, p.dir, file); err != nil {
@@ -57,14 +53,11 @@ func (p *program) shell() int {
 		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
 		return lang.ExitScript
 	}
-	if tty != nil {
-		tty.shell = pid
-	}
 	return p.attend(g.M, pid, tty)
 }
 
-// attend runs the machine until the shell has ended. Ctrl-C is SIGINT for an interactive shell's tasks, and the end of a script,
-// which has no tty.
+// attend runs the machine until the shell has ended, and reads the terminal for it. Ctrl-C is SIGINT for an interactive shell's
+// tasks, and the end of a script, which has no tty.
 func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt)
@@ -75,11 +68,11 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 		for {
 			select {
 			case <-signals:
-				m.Interrupt()
 				select {
 				case pressed <- struct{}{}:
 				default:
 				}
+				m.Interrupt()
 			case <-done:
 				return
 			}
@@ -88,39 +81,50 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 	const sigINT, sigKILL = 2, 9
 	stuckAt := -1 // how much the terminal had been read when nothing could run
 	for {
-		select {
-		case <-pressed:
-		default:
+		interrupt := tty != nil && tty.wanted() && !tty.serve(pressed)
+		if !interrupt {
+			stop := m.Run(kernel.Until{Pid: pid, Time: tty.until()})
+			code, exited := m.Exited(pid)
+			stuck := stop.Reason == kernel.StopDeadlock
+			switch {
+			case exited:
+				users, ok := kernel.PartOf[*user.Host](m)
+				if ok && code == 128+sigKILL && users.OutOfMemory() != "" {
+					fmt.Fprintf(p.stderr, "kscope: out of memory: the guest has killed %s (--max-memory=SIZE gives programs more)\n", users.OutOfMemory())
+				}
+				return code
+			case (stuck || stop.Reason == kernel.StopDone) && tty.until() > 0:
+				tty.again()
+			case stuck && (tty == nil || tty.revivals() < 3) && p.revive(m, stop):
+			case stuck && tty != nil && tty.lines != stuckAt:
+				fmt.Fprintf(p.stderr, "kscope: %v\nCtrl-C ends the command\n", stop)
+				stuckAt = tty.lines
+				<-pressed
+				interrupt = true
+			case stop.Reason != kernel.StopInterrupt:
+				fmt.Fprintf(p.stderr, "kscope: %v\n", &kernel.StopError{Doing: "running the shell", Stop: stop})
+				if stop.Reason == kernel.StopPanic {
+					return lang.ExitPanic
+				}
+				return lang.ExitLimit
+			case tty == nil:
+				return 128 + sigINT
+			default:
+				interrupt = isPressed(pressed)
+			}
 		}
-		stop := m.Run(kernel.Until{Pid: pid})
-		code, exited := m.Exited(pid)
-		switch {
-		case exited:
-			users, ok := kernel.PartOf[*user.Host](m)
-			if ok && code == 128+sigKILL && users.OutOfMemory() != "" {
-				fmt.Fprintf(p.stderr, "kscope: out of memory: the guest has killed %s (--max-memory=SIZE gives programs more)\n", users.OutOfMemory())
-			}
-			return code
-		case stop.Reason == kernel.StopDeadlock && p.revive(m, stop):
-			continue
-		case stop.Reason == kernel.StopDeadlock && tty != nil && tty.lines != stuckAt:
-			fmt.Fprintf(p.stderr, "kscope: %v\nCtrl-C ends the command\n", stop)
-			stuckAt = tty.lines
-			<-pressed
-		case stop.Reason != kernel.StopInterrupt:
-			fmt.Fprintf(p.stderr, "kscope: %v\n", &kernel.StopError{Doing: "running the shell", Stop: stop})
-			if stop.Reason == kernel.StopPanic {
-				return lang.ExitPanic
-			}
-			return lang.ExitLimit
-		case tty == nil:
+		if interrupt && tty.kill(pid, sigINT) != nil {
 			return 128 + sigINT
 		}
-		for again := true; again; again = tty.resume() {
-			if err := m.Kill(-pid, sigINT); err != nil { // the shell leads its own process group
-				return 128 + sigINT
-			}
-		}
+	}
+}
+
+func isPressed(pressed <-chan struct{}) bool {
+	select {
+	case <-pressed:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -178,84 +182,4 @@ func copyScript(m *kernel.Machine, dir, file string) error {
 		return fmt.Errorf("copying %s: %w", file, err)
 	}
 	return nil
-}
-
-// console gives an interactive shell a line editor. What the guest has written since the last newline is the prompt, so
-// that PS1, PS2 and read -p need nothing of their own.
-type console struct {
-	m       *kernel.Machine
-	out     io.Writer
-	editor  *readline.Instance
-	partial []byte
-	rest    []byte // of a line that was read
-	shell   int    // its pid, once known
-	lines   int    // how often it was read
-	waits   int    // the pid of a command whose read Ctrl-C ends; 0: none
-}
-
-func openConsole(m *kernel.Machine, in *os.File, out io.Writer) (*console, error) {
-	history := lang.HistoryPath(os.Getenv)
-	if history != "" {
-		history = filepath.Join(filepath.Dir(history), "sh_history")
-		if os.MkdirAll(filepath.Dir(history), 0o700) != nil {
-			history = ""
-		}
-	}
-	editor, err := readline.NewEx(&readline.Config{Stdin: in, Stdout: out, Stderr: out, HistoryFile: history, InterruptPrompt: "^C", EOFPrompt: ""})
-	return &console{m: m, out: out, editor: editor}, err
-}
-
-// resume lets who still waits behind a Ctrl-C read again, after what the signal takes to end the others; true: meanwhile there was
-// another Ctrl-C.
-func (c *console) resume() (again bool) {
-	who := c.waits
-	if who == 0 {
-		return false
-	}
-	const handled = 1e6 // ns
-	stop := c.m.Run(kernel.Until{Time: c.m.Now() + handled})
-	if stop.Reason == kernel.StopInterrupt {
-		return true
-	}
-	c.waits = 0
-	if !c.m.Dead() {
-		c.m.VCPU(0).RaiseIRQWork()
-	}
-	return false
-}
-
-func (c *console) Write(b []byte) (int, error) {
-	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
-		c.partial = append([]byte(nil), b[i+1:]...)
-	} else {
-		c.partial = append(c.partial, b...)
-	}
-	return c.out.Write(b)
-}
-
-func (c *console) Read(b []byte) (int, error) {
-	reader := c.m.Running().CurrentPid()
-	if reader == c.waits {
-		return 0, kernel.EAGAIN
-	}
-	c.lines++
-	if len(c.rest) == 0 {
-		c.editor.SetPrompt(string(c.partial))
-		line, err := c.editor.Readline()
-		c.partial = nil
-		switch {
-		case errors.Is(err, readline.ErrInterrupt) && c.shell != 0 && reader != c.shell:
-			c.waits = reader
-			c.m.Interrupt()
-			return 0, kernel.EAGAIN // it sleeps until the signal comes
-		case errors.Is(err, readline.ErrInterrupt):
-			return 0, err // EIO, which the shell takes for the end of the command, not of the input
-		case err != nil:
-			return 0, io.EOF
-		}
-		c.rest = []byte(line + "\n")
-	}
-	n := copy(b, c.rest)
-	c.rest = c.rest[n:]
-	return n, nil
 }

@@ -246,6 +246,9 @@ func (b *block) filter(r rune) (rune, bool) {
 		}
 		line[p-1], line[p] = line[p], line[p-1]
 		return b.edit(line, p+1)
+	case readline.CharCtrlW: // up to a blank, as in bash; the editor's own stops at each sign
+		p := wordBegin(b.line, from, b.pos)
+		return b.edit(slices.Delete(slices.Clone(b.line), p, b.pos), p)
 	case jointRune:
 		b.whole = true
 	case readline.CharEnter, readline.CharCtrlJ:
@@ -285,6 +288,17 @@ func (b *block) filter(r rune) (rune, bool) {
 		}
 	}
 	return r, true
+}
+
+// wordBegin is where the word before pos begins, in a row that begins at from.
+func wordBegin(line []rune, from, pos int) int {
+	for pos > from && line[pos-1] == ' ' {
+		pos--
+	}
+	for pos > from && line[pos-1] != ' ' {
+		pos--
+	}
+	return pos
 }
 
 // row is where the line that holds pos begins and ends.

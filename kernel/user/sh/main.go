@@ -35,12 +35,16 @@ func Install(h *user.Host) {
 }
 
 // Main is the program sh.
-func Main(s *user.Sys, argv []string) int {
+func Main(s *user.Sys, argv []string) int { return mainOn(s, argv, nil) }
+
+// mainOn is Main for a shell whose host may have a line editor.
+func mainOn(s *user.Sys, argv []string, t *Terminal) int {
 	name := "bash"
 	if len(argv) > 0 {
 		name = argv[0]
 	}
 	sh := newShell(s, strings.TrimPrefix(name, "-"))
+	sh.terminal = t
 	command, args, ok := sh.arguments(argv)
 	if !ok {
 		return 2
@@ -416,6 +420,7 @@ func (in *input) Read(b []byte) (int, error) {
 		}
 		in.sh.readErr = 0
 		line, ok := in.sh.readLine(0, '\n')
+		in.sh.terminal.done(in.sh)
 		if !ok && in.sh.readErr == kernel.EIO && in.sh.interactive { // Ctrl-C in the line editor: the command is given up
 			in.sh.status, in.broken = 130, true
 			return 0, io.EOF
@@ -443,7 +448,11 @@ func (sh *Shell) prompt(first bool) {
 		name = "PS1"
 		sh.reap(true)
 	}
-	sh.s.Write(2, []byte(sh.expandPrompt(sh.get(name))))
+	text := sh.expandPrompt(sh.get(name))
+	if sh.sub == 0 {
+		sh.terminal.ask(sh, text, first)
+	}
+	sh.s.Write(2, []byte(text))
 }
 
 // expandPrompt expands a prompt's escapes.

@@ -68,8 +68,10 @@ func (sh *Shell) compute() {
 		}
 		if sh.pending&(1<<(sigINT-1)) != 0 {
 			sh.pending &^= 1 << (sigINT - 1)
-			sh.s.Write(2, []byte("\n"))
-			panic(abort{130, false})
+			if sh.status != 128+sigINT { // else died has written it
+				sh.s.Write(2, []byte("\n"))
+			}
+			panic(abort{128 + sigINT, false})
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Shell struct {
 	hash  map[string]string // where commands were found
 
 	builtins map[string]builtin // shared, never changed
+	terminal *Terminal          // nil: there is no editor
 
 	pid         int    // of the main shell: $$
 	status      int    // $?
