@@ -22,6 +22,8 @@ type cache struct {
 	frozen atomic.Pointer[snapshot]
 	hosts  *hostMemory // for host code, once a block is warm
 	warm   int         // entries of a block before it is translated; 0: never
+
+	localKernel bool // code of the kernel's half may have run from a page that is not global, as no kernel's is
 }
 
 // blockSlab is the number of blocks made at once: more than 32 KiB, so that the allocator aligns them to cache lines.
@@ -321,6 +323,9 @@ func (c *CPU) find(b *block, target uint64) *block {
 	c.jc[i] = jcEntry{target ^ c.jkey, nb}
 	if c.itlb[itlbIndex(target)].local {
 		c.jcLocal.add(i)
+		if target>>63 == 1 {
+			c.cache.localKernel = true
+		}
 	}
 	return nb
 }

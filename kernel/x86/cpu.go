@@ -30,6 +30,9 @@ type itlbEntry struct {
 
 const itlbSize = 256
 
+// itlbEmpty is no page: an address has 52 bits of page number, and userKey is bit 62. (It was 1 once, which is one.)
+const itlbEmpty = 1 << 63
+
 // CPU is one virtual CPU.
 type CPU struct {
 	r        [numSlots]uint64 // first: uops address it by byte offset from the CPU
@@ -209,25 +212,34 @@ func (c *CPU) flushTLB() {
 	c.tlb[0].Flush()
 	c.tlb[1].Flush()
 	for i := range c.itlb {
-		c.itlb[i] = itlbEntry{tag: 1}
+		c.itlb[i] = itlbEntry{tag: itlbEmpty}
 	}
 	c.flushJumps()
 	c.tlb[0].Sync(c.phys)
 	c.tlb[1].Sync(c.phys)
 }
 
+// flushAll is a write to cr0, cr4 or EFER: links between pages, which are by virtual address, go too.
+func (c *CPU) flushAll() {
+	c.flushTLB()
+	c.cache.unlink()
+}
+
 // switchSpace is a write to cr3: global pages stay.
 func (c *CPU) switchSpace(cr3 uint64) {
 	c.cr3 = cr3
 	if c.cr4&cr4PGE == 0 {
-		c.flushTLB()
+		c.flushAll()
 		return
+	}
+	if c.cache.localKernel {
+		c.cache.unlink()
 	}
 	c.tlb[0].FlushLocal()
 	c.tlb[1].FlushLocal()
 	for i := range c.itlbLocal.over(itlbSize) {
 		if e := &c.itlb[i]; e.local {
-			e.tag, e.local = 1, false // the pointer stays: storing one would cost a write barrier
+			e.tag, e.local = itlbEmpty, false // the pointer stays: storing one would cost a write barrier
 		}
 	}
 	if c.jcLocal.n > placesMax {
@@ -295,7 +307,7 @@ func (c *CPU) flushPage(va uint64) {
 	for _, key := range [...]uint64{0, userKey} {
 		e := &c.itlb[itlbIndex(va)]
 		if e.tag == va>>12^key {
-			*e = itlbEntry{tag: 1}
+			*e = itlbEntry{tag: itlbEmpty}
 			hadCode = true
 		}
 	}

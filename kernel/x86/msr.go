@@ -84,7 +84,7 @@ func (c *CPU) opWrmsr(u *uop) int {
 			return c.raiseGP(0)
 		}
 		*p = v | eferLMA
-		c.flushTLB()
+		c.flushAll()
 	default:
 		*p = v
 	}

@@ -8,6 +8,7 @@ func (c *CPU) Run(n int64) Exit {
 	c.tl.Sync(c.phys)
 	e := c.run()
 	c.Insns = c.limit - uint64(c.budget)
+	c.b = nil // what the machine does now, an exception's frame on a page with code say, counts nothing
 	return e
 }
 

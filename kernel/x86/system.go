@@ -239,7 +239,7 @@ func (c *CPU) opMovToCR(u *uop) int {
 			return c.raiseGP(0)
 		}
 		c.cr0 = v | cr0ET
-		c.flushTLB()
+		c.flushAll()
 	case 2:
 		c.cr2 = v
 	case 3:
@@ -249,7 +249,7 @@ func (c *CPU) opMovToCR(u *uop) int {
 			return c.raiseGP(0)
 		}
 		c.cr4 = v
-		c.flushTLB()
+		c.flushAll()
 	case 8:
 		if v > 15 {
 			return c.raiseGP(0)

@@ -1,0 +1,32 @@
+package x86
+
+import "testing"
+
+// TestFetchPageOne: an empty entry of the fetch TLB once had the tag of the page at 0x1000, so that a kernel that jumped there ran what
+// had been at the entry, or nothing: the host's panic.
+func TestFetchPageOne(t *testing.T) {
+	c := newTestCPUs(1, unhex(t, "b800110000 ffe0"))[0] // mov eax, 0x1100; jmp rax
+	for range 2 {
+		c.SetRIP(textVA)
+		if e := c.Run(10); e != ExitException || c.Exc.Vec != VecPF || c.Exc.CR2 != 0x1100 {
+			t.Errorf("%v, %+v", e, c.Exc)
+		}
+		c.SetCR3(0x1000)
+	}
+}
+
+// TestFrameOnCodePage: the frame of an exception may lie on a page that code has run from. The store is told to Env, with the count
+// as Run left it: it was once that of the block which the CPU had been in last.
+func TestFrameOnCodePage(t *testing.T) {
+	c := newTestCPUs(1, unhex(t, "90 90 0f0b"))[0]
+	c.phys.PutU8(dataPA, 0xf4)
+	c.SetRIP(dataVA)
+	c.Run(10) // the hlt there
+	c.SetRIP(textVA)
+	if e := c.Run(10); e != ExitException || c.Insns != 3 {
+		t.Fatalf("%v after %d", e, c.Insns)
+	}
+	if ok := c.store(dataVA+0x100, 1, 8); !ok || c.Insns != 3 || len(c.testEnv().writes) != 1 {
+		t.Errorf("after the store %d instructions are counted, want 3; code was written at %x", c.Insns, c.testEnv().writes)
+	}
+}
