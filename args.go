@@ -42,6 +42,7 @@ type options struct {
 	verbose   bool
 	html      bool
 	output    string // of record
+	to        string // of convert
 	junit     string
 	given     map[string]bool // the flags that were given
 	dir       string          // of files that are read at once; see parseArgsIn
@@ -57,6 +58,7 @@ var commands = [...]struct{ name, args, doc string }{
 	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
 	{"record", "[-o trace.dat] f.star", "run a script, then write its trace for trace-cmd, KernelShark"},
 	{"report", "trace.dat", "print a trace.dat as trace-cmd report does"},
+	{"convert", "-to FORMAT trace.dat", "print a trace.dat as chrome (for ui.perfetto.dev), flame (a graph) or folded"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"help", "", "show this text"},
 }
@@ -138,6 +140,12 @@ func newFlags(o *options) *flag.FlagSet {
 	f.BoolVar(&o.verbose, "v", false, "list: show prototypes and fields")
 	f.BoolVar(&o.html, "html", false, "doc: write HTML instead of Markdown")
 	f.StringVar(&o.output, "o", "trace.dat", "record: the `FILE` to write")
+	f.Func("to", "convert: the `FORMAT`: chrome, flame or folded", func(s string) error {
+		if o.to = s; !slices.Contains([]string{"chrome", "flame", "folded"}, s) {
+			return errors.New("want chrome, flame or folded; kscope report prints text")
+		}
+		return nil
+	})
 	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
 }
@@ -313,9 +321,12 @@ func (o *options) check(words []string) error {
 		if len(words) != 1 {
 			return fmt.Errorf("%s: want one script, got %d; its own arguments go behind --", o.command, len(words))
 		}
-	case "report":
+	case "report", "convert":
 		if len(words) != 1 {
-			return fmt.Errorf("report: want one trace.dat, got %d files", len(words))
+			return fmt.Errorf("%s: want one trace.dat, got %d files", o.command, len(words))
+		}
+		if o.command == "convert" && o.to == "" {
+			return errors.New("convert: want -to chrome, -to flame or -to folded")
 		}
 	case "test":
 		if len(words) == 0 {

@@ -86,6 +86,8 @@ func (p *program) dispatch() int {
 		return p.record()
 	case "report":
 		return p.report()
+	case "convert":
+		return p.convert()
 	case "list":
 		return p.list()
 	case "doc":

@@ -7,6 +7,8 @@ func histExamples() map[string]string {
 	return map[string]string{
 		"export.folded": "tracer.graph(\"vfs_read\")\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nprint(\"\\n\".join(export.folded().splitlines()[:3]))\n" +
 			"stacks = agg.count(\"stacks\")\nh = on(\"function:vfs_read\", lambda ctx: stacks.inc(tuple(ctx.stack(3))))\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nexport.folded(stacks)",
+		"export.flame":    "tracer.graph(\"vfs_read\")\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nsvg = export.flame(title = \"cat\")\nprint(re(\"<title>vfs_read .*?</title>\").match(svg)[0])",
+		"export.csv":      "c = agg.count(\"calls\")\nc.inc(\"cat\", 1)\nprint(export.csv(c, cols = [\"comm\", \"cpu\", \"calls\"]))\nagg.clear_all()\nprint(export.csv(kernel.tasks()[:2], cols = [\"pid\", \"comm\"]))",
 		"export.chrome":   "tracer.mark(\"here\")\nprint(export.chrome())",
 		"kernel.snapshot": "before = kernel.snapshot()\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code\nkernel.restore(before)\nkernel.now == 1 * s",
 		"kernel.halted":   "kernel.halted\nkernel.write(\"default_idle\", b\"\\x0f\\x0b\")\nattempt(kernel.exec, \"sleep\", [\"1\"]).ok\nkernel.halted",

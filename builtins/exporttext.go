@@ -1,13 +1,14 @@
 package builtins
 
 import (
-	"encoding/json"
-	"fmt"
+	"encoding/csv"
 	"os"
 	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
+
+	"kscope/ftrace/export"
 )
 
 // Exports in text: for flame graphs, and for viewers of traces in a browser.
@@ -17,20 +18,32 @@ func exportTextMethods() []method {
 	return []method{
 		{name: "folded", sig: "(data = None, path = None) -> string", fn: exportFolded,
 			doc: "Stacks as flamegraph.pl and speedscope read them, a line each: \"outer;inner N\".\ndata is an aggregation whose keys are stacks, or the records of function_graph (by default those of the tracer): then N is the\ntime in ns that each call spent outside the functions that it called. A call whose beginning or end was lost counts nothing."},
+		{name: "flame", sig: "(data = None, path = None, title = \"kscope\") -> string", fn: exportFlame,
+			doc: "A flame graph of the same data as folded's, as one SVG for a browser: a click zooms, the pointer shows numbers."},
+		{name: "csv", sig: "(data, path = None, cols = None) -> string", fn: exportCSV,
+			doc: "An aggregation, or rows as table() takes them, as CSV: of records and other objects a column for each attribute of the first, or cols.\njson.encode gives JSON of the same, and --format=json of what a script prints."},
 		{name: "chrome", sig: "(records = None, path = None) -> string", fn: exportChrome,
 			doc: "Records as JSON for ui.perfetto.dev and chrome://tracing: a track per task for calls of function_graph and events, a track per\nCPU for sched_switch. A call whose end was lost is drawn as a beginning, never with an invented end."},
 	}
 }
 
-// rec is what the exports need of a Record.
-type rec struct {
-	ts, cpu, pid int64
-	comm, event  string
-	r            *record
+// exported is a Record as the exports take it.
+func (g *Guest) exported(r *record) export.Event {
+	e := export.Event{Field: func(name string) (int64, string) { return number(r, name), text(r, name) }}
+	e.TS, e.CPU, e.PID, e.Comm, e.Name, e.Text = number(r, "ts"), number(r, "cpu"), number(r, "common_pid"), text(r, "common_comm"), text(r, "event"), text(r, "text")
+	e.Func = text(r, "func")
+	if v, _ := r.Attr("func"); v != nil {
+		if n, ok := v.(starlark.Int); ok {
+			addr, _ := n.Uint64()
+			e.Func = g.placeName(addr)
+		}
+	}
+	return e
 }
 
-func (r rec) num(name string) int64 {
-	v, _ := r.r.Attr(name)
+// number and text are fields of a record.
+func number(r *record, name string) int64 {
+	v, _ := r.Attr(name)
 	n := int64(0)
 	if i, ok := v.(starlark.Int); ok {
 		n, _ = i.Int64()
@@ -38,24 +51,14 @@ func (r rec) num(name string) int64 {
 	return n
 }
 
-func (r rec) str(name string) string {
-	v, _ := r.r.Attr(name)
+func text(r *record, name string) string {
+	v, _ := r.Attr(name)
 	s, _ := starlark.AsString(v)
 	return s
 }
 
-// name is the name of a function that a record is about.
-func (r rec) name(g *Guest) string {
-	v, _ := r.r.Attr("func")
-	if n, ok := v.(starlark.Int); ok {
-		addr, _ := n.Uint64()
-		return g.placeName(addr)
-	}
-	return r.str("func")
-}
-
 // recs are the records of an argument, by default those of the tracer.
-func (c *call) recs(v starlark.Value) ([]rec, error) {
+func (c *call) recs(v starlark.Value) ([]export.Event, error) {
 	if v == nil || v == starlark.None {
 		var err error
 		if v, err = tracerRecords(&call{g: c.g, thread: c.thread, name: c.name}); err != nil {
@@ -66,7 +69,7 @@ func (c *call) recs(v starlark.Value) ([]rec, error) {
 	if !ok {
 		return nil, c.errorf("got %s, want records", v.Type())
 	}
-	var out []rec
+	var out []export.Event
 	it := list.Iterate()
 	defer it.Done()
 	var x starlark.Value
@@ -75,9 +78,7 @@ func (c *call) recs(v starlark.Value) ([]rec, error) {
 		if !ok || r.typ != "Record" {
 			return nil, c.errorf("got %s among the records", x.Type())
 		}
-		e := rec{r: r}
-		e.ts, e.cpu, e.pid, e.comm, e.event = e.num("ts"), e.num("cpu"), e.num("common_pid"), e.str("common_comm"), e.str("event")
-		out = append(out, e)
+		out = append(out, c.g.exported(r))
 	}
 	return out, nil
 }
@@ -94,37 +95,49 @@ func (c *call) deliver(text string, path starlark.Value) (starlark.Value, error)
 	return starlark.None, c.fail(os.WriteFile(file, []byte(text), 0o644), file, nil)
 }
 
+// weights are the stacks of an aggregation with its values, or those of the calls of records with their ns.
+func (c *call) weights(data starlark.Value) (weights map[string]int64, unit string, err error) {
+	items, ok := itemsOf(c.thread, data)
+	if !ok {
+		records, err := c.recs(data)
+		return export.Fold(records), "ns", about("data", err)
+	}
+	weights = map[string]int64{}
+	for _, item := range items {
+		var n int64
+		if err := starlark.AsInt(item[1], &n); err != nil {
+			return nil, "", c.errorf("a value is %s: want counts or sums", item[1].Type())
+		}
+		names := stackNames(item[0])
+		slices.Reverse(names) // a stack begins with the innermost
+		weights[strings.Join(names, ";")] += n
+	}
+	return weights, "", nil
+}
+
 func exportFolded(c *call) (starlark.Value, error) {
 	var data, path starlark.Value
 	if err := c.unpack("data?", &data, "path?", &path); err != nil {
 		return nil, err
 	}
-	weights := map[string]int64{}
-	if items, ok := itemsOf(c.thread, data); ok {
-		for _, item := range items {
-			n, err := starlark.AsInt32(item[1])
-			if err != nil {
-				return nil, c.errorf("a value is %s: want counts or sums", item[1].Type())
-			}
-			names := stackNames(item[0])
-			slices.Reverse(names) // a stack begins with the innermost
-			weights[strings.Join(names, ";")] += int64(n)
-		}
-	} else {
-		records, err := c.recs(data)
-		if err != nil {
-			return nil, about("data", err)
-		}
-		foldCalls(c.g, records, weights)
+	weights, _, err := c.weights(data)
+	if err != nil {
+		return nil, err
 	}
-	var lines []string
-	for stack, n := range weights {
-		if n > 0 && stack != "" {
-			lines = append(lines, fmt.Sprintf("%s %d\n", stack, n))
-		}
+	return c.deliver(export.Folded(weights), path)
+}
+
+func exportFlame(c *call) (starlark.Value, error) {
+	var data, path starlark.Value
+	title := "kscope"
+	if err := c.unpack("data?", &data, "path?", &path, "title?", &title); err != nil {
+		return nil, err
 	}
-	slices.Sort(lines)
-	return c.deliver(strings.Join(lines, ""), path)
+	weights, unit, err := c.weights(data)
+	if err != nil {
+		return nil, err
+	}
+	return c.deliver(export.Flame(weights, title, unit), path)
 }
 
 // itemsOf are the items of an aggregation or a dict.
@@ -168,62 +181,6 @@ func stackNames(key starlark.Value) (out []string) {
 	return []string{key.String()}
 }
 
-// frame is a call under way.
-type frame struct {
-	name  string
-	inner int64 // ns spent in calls of its own
-}
-
-// foldCalls adds the time that each call spent itself, by its stack.
-func foldCalls(g *Guest, records []rec, weights map[string]int64) {
-	stacks := map[int64][]frame{}
-	for _, r := range records {
-		stack := stacks[r.pid]
-		switch r.event {
-		case "funcgraph_entry":
-			if depth := int(r.num("depth")); depth < len(stack) {
-				stack = stack[:depth] // ends were lost
-			}
-			stacks[r.pid] = append(stack, frame{name: r.name(g)})
-		case "funcgraph_exit":
-			depth := int(r.num("depth"))
-			if depth >= len(stack) || stack[depth].name != r.name(g) {
-				continue // its beginning was lost
-			}
-			took := r.num("rettime") - r.num("calltime")
-			names := []string{r.comm}
-			for _, f := range stack[:depth+1] {
-				names = append(names, f.name)
-			}
-			weights[strings.Join(names, ";")] += took - stack[depth].inner
-			if stack = stack[:depth]; depth > 0 {
-				stack[depth-1].inner += took
-			}
-			stacks[r.pid] = stack
-		}
-	}
-}
-
-// chromeEvent is an event of the Trace Event Format, which Perfetto and Chrome read.
-type chromeEvent struct {
-	Name string         `json:"name"`
-	Ph   string         `json:"ph"`
-	Ts   json.Number    `json:"ts,omitempty"` // us
-	Dur  json.Number    `json:"dur,omitempty"`
-	Pid  int64          `json:"pid"`
-	Tid  int64          `json:"tid"`
-	S    string         `json:"s,omitempty"`
-	Args map[string]any `json:"args,omitempty"`
-}
-
-func micros(ns int64) json.Number { return json.Number(fmt.Sprintf("%d.%03d", ns/1000, ns%1000)) }
-
-// The two processes of the export: tracks of tasks, and of CPUs.
-const (
-	chromeTasks = 1
-	chromeCPUs  = 2
-)
-
 func exportChrome(c *call) (starlark.Value, error) {
 	var data, path starlark.Value
 	if err := c.unpack("records?", &data, "path?", &path); err != nil {
@@ -233,49 +190,125 @@ func exportChrome(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, about("records", err)
 	}
-	meta := func(pid, tid int64, what, name string) chromeEvent {
-		return chromeEvent{Name: what, Ph: "M", Pid: pid, Tid: tid, Args: map[string]any{"name": name}}
+	out, err := export.Chrome(records)
+	if err != nil {
+		return nil, c.errorf("%v", err)
 	}
-	events := []chromeEvent{meta(chromeTasks, 0, "process_name", "tasks"), meta(chromeCPUs, 0, "process_name", "CPUs")}
-	seen, open := map[[2]int64]bool{}, map[int64]rec{}
-	track := func(pid, tid int64, name string) {
-		if key := [2]int64{pid, tid}; !seen[key] {
-			seen[key] = true
-			events = append(events, meta(pid, tid, "thread_name", name))
-		}
+	return c.deliver(out, path)
+}
+
+func exportCSV(c *call) (starlark.Value, error) {
+	var data, path, cols starlark.Value
+	if err := c.unpack("data", &data, "path?", &path, "cols?", &cols); err != nil {
+		return nil, err
 	}
-	for _, r := range records {
-		track(chromeTasks, r.pid, r.comm)
-		switch r.event {
-		case "funcgraph_entry":
-			events = append(events, chromeEvent{Name: r.name(c.g), Ph: "B", Ts: micros(r.ts), Pid: chromeTasks, Tid: r.pid})
-		case "funcgraph_exit":
-			events = append(events, chromeEvent{Name: r.name(c.g), Ph: "E", Ts: micros(r.ts), Pid: chromeTasks, Tid: r.pid})
-		case "sched_switch":
-			track(chromeCPUs, r.cpu, fmt.Sprintf("cpu%d", r.cpu))
-			if before, ok := open[r.cpu]; ok && before.num("next_pid") != 0 {
-				events = append(events, chromeEvent{Name: before.str("next_comm"), Ph: "X", Ts: micros(before.ts), Dur: micros(r.ts - before.ts), Pid: chromeCPUs, Tid: r.cpu,
-					Args: map[string]any{"pid": before.num("next_pid")}})
-			}
-			open[r.cpu] = r
-		default:
-			events = append(events, chromeEvent{Name: r.event, Ph: "i", S: "t", Ts: micros(r.ts), Pid: chromeTasks, Tid: r.pid,
-				Args: map[string]any{"text": r.str("text"), "cpu": r.cpu}})
-		}
+	rows, err := c.rows(data, cols)
+	if err != nil {
+		return nil, err
 	}
 	var b strings.Builder
-	b.WriteString("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n")
-	for i, e := range events {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return nil, c.errorf("%v", err)
-		}
-		b.Write(line)
-		if i < len(events)-1 {
-			b.WriteString(",")
-		}
-		b.WriteString("\n")
+	w := csv.NewWriter(&b)
+	if err := w.WriteAll(rows); err != nil {
+		return nil, c.errorf("%v", err)
 	}
-	b.WriteString("]}\n")
 	return c.deliver(b.String(), path)
+}
+
+// rows are the cells of a table: of an aggregation, or of a list of lists, dicts or objects.
+func (c *call) rows(data, cols starlark.Value) (rows [][]string, err error) {
+	var names []string
+	if cols != nil && cols != starlark.None {
+		list, ok := cols.(starlark.Iterable)
+		if !ok {
+			return nil, about("cols", c.errorf("got %s, want a list of names", cols.Type()))
+		}
+		for v := range starlark.Elements(list) {
+			names = append(names, cell(v))
+		}
+		rows = append(rows, names)
+	}
+	if items, ok := itemsOf(c.thread, data); ok {
+		for _, item := range items {
+			rows = append(rows, append(cells(item[0]), cells(item[1])...))
+		}
+		return rows, nil
+	}
+	list, ok := data.(starlark.Iterable)
+	if !ok {
+		return nil, about("data", c.errorf("got %s, want an aggregation or a list of rows", data.Type()))
+	}
+	for v := range starlark.Elements(list) {
+		if x, ok := v.(starlark.HasAttrs); ok && isObject(v) {
+			if names == nil {
+				names = columns(x)
+				rows = append(rows, names)
+			}
+			rows = append(rows, rowOf(x, names))
+			continue
+		}
+		rows = append(rows, cells(v))
+	}
+	return rows, nil
+}
+
+// isObject tells what has a cell for each of its attributes, or keys.
+func isObject(v starlark.Value) bool {
+	switch v.(type) {
+	case starlark.String, starlark.Bytes, *starlark.List, *starlark.Set:
+		return false
+	}
+	return true
+}
+
+// columns are the names of an object's cells: a record's in its own order.
+func columns(x starlark.HasAttrs) (names []string) {
+	switch x := x.(type) {
+	case *starlark.Dict:
+		for _, k := range x.Keys() {
+			names = append(names, cell(k))
+		}
+		return names
+	case *record:
+		for _, f := range x.fields {
+			names = append(names, f.name)
+		}
+		return names
+	}
+	return x.AttrNames()
+}
+
+func rowOf(x starlark.HasAttrs, names []string) (row []string) {
+	for _, name := range names {
+		var v starlark.Value
+		if d, ok := x.(*starlark.Dict); ok {
+			v, _, _ = d.Get(str(name))
+		} else {
+			v, _ = x.Attr(name)
+		}
+		row = append(row, cell(v))
+	}
+	return row
+}
+
+// cells are the parts of a key or row.
+func cells(v starlark.Value) []string {
+	if list, ok := v.(starlark.Indexable); ok && v.Type() != "string" && v.Type() != "bytes" {
+		var out []string
+		for i := range list.Len() {
+			out = append(out, cell(list.Index(i)))
+		}
+		return out
+	}
+	return []string{cell(v)}
+}
+
+// cell is a value in a file of texts: nothing for what is not there.
+func cell(v starlark.Value) string {
+	if v == nil || v == starlark.None {
+		return ""
+	}
+	if s, ok := starlark.AsString(v); ok {
+		return s
+	}
+	return v.String()
 }

@@ -32,7 +32,7 @@ var plausible = map[string]string{
 	"why": `"x"`, "x": `"vfs_read"`, "extra": "1", "rule": "1", "records": "[]", "prompt": `""`, "mask": "1", "sig": "15", "ix": "0", "type": `"int"`, "retval": "0",
 
 	"kernel.type name": `"task_struct"`, "kernel.var name": `"jiffies"`, "tracer.set name": `"nop"`, "tracer.read file": `"trace"`, "event.get name": `"sched:sched_switch"`, "event.format name": `"sched:sched_switch"`,
-	"event.define name": `"my:ev"`, "event.synth name": `"synthy"`, "event.synth fields": `{"pid": "s32"}`, "event.join start": `"sched:sched_waking"`, "event.join end": `"sched:sched_switch"`, "event.join on": `{"pid": "next_pid"}`, "kernel.write data": `b"\0"`, "Sys.call name": `"getpid"`, "flag.string default": "''", "flag.int default": "1", "flag.bool default": "True",
+	"event.define name": `"my:ev"`, "event.synth name": `"synthy"`, "event.synth fields": `{"pid": "s32"}`, "export.csv data": `[[1]]`, "event.join start": `"sched:sched_waking"`, "event.join end": `"sched:sched_switch"`, "event.join on": `{"pid": "next_pid"}`, "kernel.write data": `b"\0"`, "Sys.call name": `"getpid"`, "flag.string default": "''", "flag.int default": "1", "flag.bool default": "True",
 	"flag.duration default": "1", "kernel.poke data": `b""`, "kernel.rewind to": "kernel.now", "Event.hist keys": `["next_pid"]`, "Event.trigger text": `"traceoff"`, "Sys.munmap addr": "4096", "Event.untrigger text": `"traceoff"`,
 }
 
