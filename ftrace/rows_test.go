@@ -42,36 +42,99 @@ var volatile = []struct {
 }
 
 // rowsRun does what the lines "$ VERB FILE ARGUMENT" of the transcript say, on CPU 0 of a machine of two, and gives the transcript.
-func rowsRun(tb testing.TB, script string, blank func(tr *Tracer)) string {
+func rowsRun(tb testing.TB, script string) string {
 	tr := boot(tb, kernel.Config{CPUs: 2})
-	if blank != nil {
-		blank(tr)
-	}
 	var out strings.Builder
 	for _, line := range strings.Split(script, "\n") {
 		if strings.HasPrefix(line, "## ") {
 			out.WriteString(line + "\n")
 		}
-		cmd, ok := strings.CutPrefix(line, "$ ")
-		if !ok {
-			continue
-		}
-		out.WriteString(line + "\n")
-		verb, rest, _ := strings.Cut(cmd, " ")
-		file, arg, _ := strings.Cut(rest, " ")
-		text, err := rowsStep(tb, tr, verb, file, arg)
-		for _, v := range volatile {
-			text = v.re.ReplaceAllString(text, v.to)
-		}
-		out.WriteString(text)
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			out.WriteString("\\\n")
-		}
-		if err != nil {
-			fmt.Fprintf(&out, "error: %v\n", err)
+		if cmd, ok := strings.CutPrefix(line, "$ "); ok {
+			out.WriteString(line + "\n" + rowsLine(tb, tr, cmd))
 		}
 	}
 	return out.String()
+}
+
+// rowsLine does one line, and gives what stands below it in the transcript.
+func rowsLine(tb testing.TB, tr *Tracer, cmd string) string {
+	verb, rest, _ := strings.Cut(cmd, " ")
+	file, arg, _ := strings.Cut(rest, " ")
+	text, err := rowsStep(tb, tr, verb, file, arg)
+	for _, v := range volatile {
+		text = v.re.ReplaceAllString(text, v.to)
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\\\n"
+	}
+	if err != nil {
+		text += fmt.Sprintf("error: %v\n", err)
+	}
+	return text
+}
+
+// rowsBlank is something of a file that a golden must miss.
+type rowsBlank struct {
+	name, path, arg string // arg is what * stands for; "": anything
+	blank           func(tr *Tracer)
+}
+
+// rowsBlanks takes each blank away in turn: the golden must become another. What is before the first use of a blank's file is the
+// same for all, so the script runs once, and a copy of the machine runs on from there, without the blank, as far as it gives the same.
+func rowsBlanks(t *testing.T, golden string, blanks []rowsBlank) {
+	script, err := os.ReadFile(golden)
+	must(t, err)
+	var lines, base []string
+	for _, line := range strings.Split(string(script), "\n") {
+		if cmd, ok := strings.CutPrefix(line, "$ "); ok {
+			lines = append(lines, cmd)
+		}
+	}
+	tr := boot(t, kernel.Config{CPUs: 2})
+	type use struct{ path, arg string }
+	first := map[use]int{} // the line of a row's first use
+	for _, f := range tr.fs.Rows() {
+		by := *f
+		by.Open = func(h *Handle) error {
+			for _, u := range []use{{f.Path, ""}, {f.Path, h.Arg}} {
+				if _, used := first[u]; !used {
+					first[u] = len(base)
+				}
+			}
+			if f.Open == nil {
+				return nil
+			}
+			return f.Open(h)
+		}
+		replaceRow(tr, f, &by)
+	}
+	for _, line := range lines {
+		base = append(base, rowsLine(t, tr, line))
+	}
+	tr = boot(t, kernel.Config{CPUs: 2})
+	for i, line := range lines {
+		for _, b := range blanks {
+			if at, used := first[use{b.path, b.arg}]; !used || at != i {
+				continue
+			}
+			t.Run(b.name, func(t *testing.T) {
+				without, _ := Of(tr.m.Copy())
+				b.blank(without)
+				for j := i; j < len(lines); j++ {
+					if rowsLine(t, without, lines[j]) != base[j] {
+						return
+					}
+				}
+				t.Error("without it the golden is the same")
+			})
+		}
+		rowsLine(t, tr, line)
+	}
+	for _, b := range blanks {
+		if _, used := first[use{b.path, b.arg}]; !used {
+			t.Errorf("%s: the golden does not open %s", b.name, b.path)
+		}
+	}
 }
 
 func rowsStep(tb testing.TB, tr *Tracer, verb, file, arg string) (text string, err error) {
@@ -146,7 +209,7 @@ func TestRows(t *testing.T) { rowsGolden(t, rowsFile) }
 func rowsGolden(t *testing.T, file string) {
 	want, err := os.ReadFile(file)
 	must(t, err)
-	got := rowsRun(t, string(want), nil)
+	got := rowsRun(t, string(want))
 	if *updateRows {
 		must(t, os.WriteFile(file, []byte(got), 0o644))
 		return
@@ -171,53 +234,58 @@ func replaceRow(tr *Tracer, f, by *File) {
 // TestBlankRows blanks the reader and the writer of each row in turn; the golden of TestRows must fail. Of the rows that each
 // event has, those of sched_switch stand for all: they are the same functions.
 func TestBlankRows(t *testing.T) {
-	want, err := os.ReadFile(rowsFile)
-	must(t, err)
 	notSeen := map[string]bool{
 		"trace_stat/*:write":  true, // refuses
 		"printk_formats:read": true, // empty without a module; scripts/tracefs has a golden with one
 	}
+	var blanks []rowsBlank
 	for _, f := range boot(t, kernel.Config{CPUs: 2}).fs.Rows() {
 		if p := strings.Split(f.Path, "/"); p[0] == "events" && len(p) > 2 && p[1] != "ftrace" && (p[1] != "sched" || len(p) > 3 && p[2] != "sched_switch") {
 			continue
 		}
-		read, write := *f, *f
-		read.Text, read.Read = nil, func(*Handle, []byte) (int, error) { return 0, nil }
-		write.Write = accept
-		write.Open = func(h *Handle) error {
-			if f.Open == nil || h.Writable() {
-				return nil
-			}
-			return f.Open(h)
-		}
-		write.Close = func(h *Handle) error {
-			if f.Close == nil || h.Writable() {
-				return nil
-			}
-			return f.Close(h)
-		}
 		for _, c := range []struct {
 			what string
 			has  bool
-			by   *File
-		}{{"read", f.Mode&0o444 != 0, &read}, {"write", f.Mode&0o222 != 0, &write}} {
+			by   func(f File) *File
+		}{{"read", f.Mode&0o444 != 0, unread}, {"write", f.Mode&0o222 != 0, unwritten}} {
 			if !c.has || notSeen[f.Path+":"+c.what] {
 				continue
 			}
-			t.Run(strings.ReplaceAll(f.Path, "/", ":")+":"+c.what, func(t *testing.T) {
-				t.Parallel()
-				if got := rowsRun(t, string(want), func(tr *Tracer) { replaceRow(tr, rowAt(tr, f.Path), c.by) }); got == string(want) {
-					t.Errorf("without its %s the golden is the same", c.what)
-				}
-			})
+			blanks = append(blanks, rowsBlank{strings.ReplaceAll(f.Path, "/", ":") + ":" + c.what, f.Path, "", func(tr *Tracer) {
+				f := rowAt(tr, f.Path)
+				replaceRow(tr, f, c.by(*f))
+			}})
 		}
 	}
+	rowsBlanks(t, rowsFile, blanks)
+}
+
+// unread is a row without its reader, unwritten one without its writer.
+func unread(f File) *File {
+	f.Text, f.Read = nil, func(*Handle, []byte) (int, error) { return 0, nil }
+	return &f
+}
+
+func unwritten(f File) *File {
+	opens, closes := f.Open, f.Close
+	f.Write = accept
+	f.Open = func(h *Handle) error {
+		if opens == nil || h.Writable() {
+			return nil
+		}
+		return opens(h)
+	}
+	f.Close = func(h *Handle) error {
+		if closes == nil || h.Writable() {
+			return nil
+		}
+		return closes(h)
+	}
+	return &f
 }
 
 // TestBlankOptions takes the effect of each option away in turn, at its file; the golden must fail.
 func TestBlankOptions(t *testing.T) {
-	want, err := os.ReadFile(rowsFile)
-	must(t, err)
 	quiet := map[string]string{ // why nothing is to be seen
 		"block": "cannot be set", "userstacktrace": "needs user space: scripts/tracer/userstack.sh", "sym-userobj": "cannot be set", "hash-ptr": "cannot be set", "test_nop_refuse": "refused",
 		"test_nop_accept": "does nothing", "display-graph": "is of the latency tracers", "trace_printk": "a golden with a module has it",
@@ -225,29 +293,25 @@ func TestBlankOptions(t *testing.T) {
 		"sleep-time": "needs a task that sleeps: scripts/conform/b-graph", "graph-time": "TestGraphTime",
 		"func-no-repeats": "needs a call that repeats: TestFunctionOptions", "funcgraph-overhead": "needs long functions: scripts/conform/b-graph",
 	}
+	var blanks []rowsBlank
 	for i := range optionRows {
 		name := optionRows[i].name
 		if quiet[name] != "" || optionRows[i].need != "" {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := rowsRun(t, string(want), func(tr *Tracer) {
-				f := rowAt(tr, "options/*")
-				by := *f
-				by.Write = func(h *Handle, p []byte) (int, error) {
-					if h.Arg == name {
-						return len(p), nil
-					}
-					return f.Write(h, p)
+		blanks = append(blanks, rowsBlank{name, "options/*", name, func(tr *Tracer) {
+			f := rowAt(tr, "options/*")
+			by := *f
+			by.Write = func(h *Handle, p []byte) (int, error) {
+				if h.Arg == name {
+					return len(p), nil
 				}
-				replaceRow(tr, f, &by)
-			})
-			if got == string(want) {
-				t.Error("without it the golden is the same")
+				return f.Write(h, p)
 			}
-		})
+			replaceRow(tr, f, &by)
+		}})
 	}
+	rowsBlanks(t, rowsFile, blanks)
 }
 
 // rowAt finds the row of a path in a tree.
