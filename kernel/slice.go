@@ -77,7 +77,7 @@ func (m *Machine) runSlice(v *VCPU) {
 			continue
 		}
 		m.plan(v, now)
-		exit := v.CPU.Run(v.allowed())
+		exit := v.CPU.Run(max(v.allowed(), 0))
 		v.count(exit != x86.ExitWindow && (exit != x86.ExitException || v.trapped()))
 		if !m.handle(v, exit) {
 			break
@@ -124,12 +124,16 @@ func (m *Machine) plan(v *VCPU, now uint64) {
 }
 
 // allowed is how many counted instructions more v may execute by the plan: it is asked again after each gate, which may have moved t.
-// 0: the machine is to look.
+// 0: the machine is to look. x86.InShadow: none, but the slice's end waits for that of the shadow text, where the machine would find
+// nothing to do.
 func (v *VCPU) allowed() int64 {
 	t := &v.m.turn
 	now := v.Now()
-	if now >= t.until || v.CPU.Insns >= t.last || v.m.stopWhy != nil || now >= t.end && !v.passEnd(now) {
+	switch {
+	case now >= t.until || v.CPU.Insns >= t.last || v.m.stopWhy != nil:
 		return 0
+	case now >= t.end && !v.passEnd(now):
+		return x86.InShadow
 	}
 	t.ahead = t.until > t.end
 	return int64(min(t.until-now, t.last-v.CPU.Insns, 1<<40))

@@ -30,6 +30,8 @@ const (
 	ExitWindow                // SetIRQ(true) and an interrupt can be taken now
 	ExitStop                  // RequestStop was called
 	ExitShutdown              // triple fault
+
+	exitStep // none: a trap or gate has set TF in shadow text, as a probe does whose instruction runs in a slot; see steps
 )
 
 var exitNames = [...]string{"budget", "gate", "halt", "pause", "hypercall", "exception", "window", "stop", "shutdown"}

@@ -7,8 +7,8 @@ import (
 )
 
 // Gater is an Env that settles gates and breakpoints itself, with RIP, Insns and all else exact, so that the CPU goes on without
-// leaving Run: a way out and in again costs more than most gates. Both say how many counted instructions more the CPU may execute; 0
-// has Run return ExitGate, and the machine look at everything.
+// leaving Run: a way out and in again costs more than most gates. Both say how many counted instructions more the CPU may execute;
+// InShadow: it is in shadow text, and none behind that. 0 has Run return ExitGate, and the machine look at everything.
 type Gater interface {
 	// RunGate runs the gate at RIP.
 	RunGate() int64
@@ -18,6 +18,9 @@ type Gater interface {
 	// nobody writes there; 0: there is none.
 	GateText(va uint64) int
 }
+
+// InShadow is an answer of a Gater.
+const InShadow = -1
 
 // opGate is a gate: the whole block.
 func (c *CPU) opGate(u *uop) int {
@@ -53,12 +56,42 @@ func (c *CPU) settleTrap(u *uop) int {
 // to be looked at.
 func (c *CPU) settled(n int64, tl *mem.TLB) int {
 	c.smc = false
-	if n > 0 && !c.stop && !c.irq && !c.pendDB && !c.win.held && !c.archState.shadow && c.sys&FlagTF == 0 && c.tl == tl {
-		c.budget, c.limit = n, c.Insns+uint64(n)
+	if n != 0 && !c.stop && !c.irq && !c.pendDB && !c.win.held && !c.archState.shadow && c.tl == tl {
+		c.budget = max(n, 0)
+		c.limit = c.Insns + uint64(c.budget)
 		tl.Sync(c.phys) // what the gate has stored may have moved frames
-		return stJump
+		if c.sys&FlagTF == 0 {
+			return stJump
+		}
+		if c.InShadow() {
+			c.exit = exitStep
+		}
+		return stExit
 	}
 	c.limit = c.Insns + uint64(c.budget)
+	return stExit
+}
+
+// steps executes instructions of shadow text one at a time, and has the traps behind them settled, until one is without TF: stJump.
+// stExit: c.exit says what has come in between.
+func (c *CPU) steps() int {
+	for c.exit == exitStep {
+		r := c.single()
+		c.cur = nil // who settles the trap need not set RIP
+		c.Insns = c.limit - uint64(c.budget)
+		switch {
+		case r == xFault && c.Exc.Vec == VecDB:
+			c.exit = ExitGate
+			tl := c.tl
+			if c.settled(c.gater.RunTrap(), tl) == stJump {
+				return stJump
+			}
+		case r == xFault:
+			c.exit = ExitException
+		case r != xExit:
+			c.exit = ExitGate
+		}
+	}
 	return stExit
 }
 

@@ -127,7 +127,9 @@ func (c *CPU) hostNext() uintptr {
 			return c.ends(xResync)
 		}
 	default:
-		return c.ends(c.leave(b, u, r))
+		if r = c.leave(b, u, r); r != xExit || c.exit != exitStep || c.steps() != stJump {
+			return c.ends(r)
+		}
 	}
 	return c.goOn(c.next(c.rip))
 }

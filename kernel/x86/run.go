@@ -49,7 +49,9 @@ func (c *CPU) run() Exit {
 		case xFault:
 			return ExitException
 		case xExit:
-			return c.exit
+			if c.exit != exitStep || c.steps() != stJump {
+				return c.exit
+			}
 		}
 	}
 }
