@@ -103,7 +103,7 @@ func newHostMemory(hot, cold int) *hostMemory {
 		syscall.Munmap(w)
 		return nil
 	}
-	m := &hostMemory{w: w, x: x, size: [2]int{hot, cold}, templates: templates(), lines: make([]uint32, size>>lineShift)}
+	m := &hostMemory{w: w, x: x, size: [2]int{hot, cold}, templates: parsedTemplates(), lines: make([]uint32, size>>lineShift)}
 	m.t.shared = m.t.makeShared()
 	m.used[0] = copy(w, m.t.hot.b)
 	runtime.AddCleanup(m, func(maps [2][]byte) {

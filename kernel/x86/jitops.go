@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
@@ -43,6 +44,9 @@ type template struct {
 	access  uint8  // to memory at base+displacement: 1 a read, 2 a write
 	form    string // of operands: rr, ri, rm, mr, mi
 }
+
+// parsedTemplates are shared by all machines, so that a copy's first host code does not wait a millisecond for its own.
+var parsedTemplates = sync.OnceValue(templates)
 
 // templates gives each uop its template; those without one are executed by their slow function.
 func templates() *[numOps]template {
