@@ -15,7 +15,7 @@ type cache struct {
 	phys   *mem.Phys
 	cpus   []*CPU
 	pages  map[uint64]*codePage // by frame
-	vpns   map[uint64]struct{}  // virtual pages that blocks start in
+	vpns   map[uint64]struct{}  // virtual pages that blocks have bytes in
 	free   []block              // blocks are carved from slabs
 	found  [foundSize]*block    // what lookup answered last, by a hash of the address
 	low    lowering             // the decoder's buffers
@@ -146,6 +146,7 @@ func (k *cache) add(co *code, env Env) *block {
 		k.page(co.pfn2).blocks[co.va] = b
 	}
 	k.vpns[co.va>>12] = struct{}{}
+	k.vpns[(co.va+uint64(co.size)-1)>>12] = struct{}{}
 	if k.frozen.Load() != nil {
 		k.frozen.Store(nil)
 	}
@@ -153,7 +154,8 @@ func (k *cache) add(co *code, env Env) *block {
 }
 
 func (b *block) init(co *code) {
-	*b = block{t: unlinkedT, f: unlinkedF, host: noHost, u0: &co.fast[0], p0: &co.precise[0], tva: co.tva, fva: co.fva, start: co.va, code: co, pfn: co.pfn}
+	*b = block{t: unlinkedT, f: unlinkedF, host: noHost, u0: &co.fast[0], p0: &co.precise[0], tva: co.tva, fva: co.fva, start: co.va, code: co, pfn: co.pfn,
+		crosses: co.pfn2 != co.pfn}
 	if !co.shadow {
 		b.n, b.cost = int64(co.count), int64(co.count)
 	}
@@ -188,11 +190,9 @@ func (co *code) hit(pfn, lo, hi uint64) bool {
 }
 
 func (k *cache) invalidatePage(pg *codePage, lo, hi uint64) {
-	for va, b := range pg.blocks {
+	for _, b := range pg.blocks {
 		if b.code.hit(pg.pfn, lo, hi) {
-			k.kill(b)
-			delete(k.pages[b.code.pfn].blocks, va)
-			delete(k.pages[b.code.pfn2].blocks, va)
+			k.drop(b)
 		}
 	}
 	for va, co := range pg.shared {
@@ -219,6 +219,13 @@ func (pg *codePage) forget(va uint64) {
 		pg.shared, pg.own = m, true
 	}
 	delete(pg.shared, va)
+}
+
+// drop kills b and forgets it.
+func (k *cache) drop(b *block) {
+	k.kill(b)
+	delete(k.pages[b.code.pfn].blocks, b.start)
+	delete(k.pages[b.code.pfn2].blocks, b.start)
 }
 
 func (k *cache) kill(b *block) {
@@ -284,10 +291,20 @@ func (c *CPU) lookup(va uint64) *block {
 		return nil
 	}
 	f := &c.cache.found[foundIndex(va)]
-	if b := *f; b != nil && b.start == va && b.pfn == pg.pfn && !b.dead {
+	if b := *f; b != nil && b.start == va && b.pfn == pg.pfn && !b.dead && !b.crosses {
 		return b
 	}
 	if b := pg.blocks[va]; b != nil && b.pfn == pg.pfn {
+		if b.crosses {
+			p2, ok := c.fetchPFN(va + mem.PageSize)
+			switch {
+			case !ok:
+				return nil
+			case p2 != b.code.pfn2:
+				c.cache.drop(b)
+				return c.cache.add(c.decode(va, pg.pfn), c.env)
+			}
+		}
 		*f = b
 		return b
 	}
@@ -366,7 +383,7 @@ func (c *CPU) link(from, nb *block, target uint64) *block {
 	}
 	// Links are by virtual address: they are kept where the mapping cannot change behind them, which is within a page and
 	// in the kernel's half, whose changes unlink everything.
-	if from.start>>12 == target>>12 || from.start>>63 == 1 && target>>63 == 1 {
+	if from.start>>12 == target>>12 && !b.crosses || from.start>>63 == 1 && target>>63 == 1 {
 		if from.t == nb {
 			from.t = b
 		}

@@ -216,7 +216,7 @@ func (k *cache) near(b *block) bool {
 func (k *cache) behind(b *block) (*block, int) {
 	f := b.f
 	if f == unlinkedF && b.start>>12 == b.fva>>12 { // behind a call
-		if nb := k.pages[b.pfn].blocks[b.fva]; nb != nil && nb.pfn == b.pfn {
+		if nb := k.pages[b.pfn].blocks[b.fva]; nb != nil && nb.pfn == b.pfn && !nb.crosses {
 			f = nb
 		}
 	}

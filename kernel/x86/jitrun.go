@@ -120,6 +120,8 @@ func (c *CPU) hostNext() uintptr {
 		return m.pc(int(s.next))
 	case r == stNext:
 		return c.interpret(b, uopAt(u, 1))
+	case r == stJump && c.smc:
+		return c.ends(c.leave(b, u, stResync))
 	case r == stJump:
 	case r == stResync && c.steady():
 		c.leave(b, u, r)
@@ -178,6 +180,9 @@ func (c *CPU) follow(from *block, side int) *block {
 	nb, target := from.t, from.tva
 	if side == 1 {
 		nb, target = from.f, from.fva
+	}
+	if from.dead { // killed while what it called ran: nobody has kept its links
+		return c.next(target)
 	}
 	if nb == unlinkedT || nb == unlinkedF || nb.dead {
 		return c.link(from, nb, target)

@@ -84,6 +84,7 @@ type block struct {
 	pfn      uint64 // of code
 	dead     bool   // the text was written or the mapping changed: find another
 	heat     uint8  // entries without host code
+	crosses  bool   // its one instruction ends in the next page
 	hosted   int32  // the number of its host code, plus 1
 	p0       *uop   // of the precise ones
 	_        [1]uint64

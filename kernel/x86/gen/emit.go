@@ -239,6 +239,9 @@ miss:
 		u = (*uop)(unsafe.Add(unsafe.Pointer(u), uopSize))
 		goto loop
 	case stJump:
+		if c.smc { // a call has pushed to a page with code
+			return c.leave(bl, u, stResync)
+		}
 		target = c.rip
 		goto lookup
 	default:
