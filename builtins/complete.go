@@ -59,6 +59,12 @@ func completions() []candidates {
 		{"event.enable", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"event.disable", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"event.get", "", func(g *Guest, _ string) []string { return g.eventNames() }},
+		{"event.list", "", func(g *Guest, _ string) []string { return g.eventNames() }},
+		{"tracer.records", "event", func(g *Guest, _ string) []string { return g.eventNames() }},
+		{"tracer.clock", "", func(g *Guest, _ string) []string { return g.clocks() }},
+		{"kernel.run", "until", text}, {"kernel.inject", "at", text},
+		{"kernel.unload_module", "", func(g *Guest, _ string) []string { return (&call{g: g}).loadedModules() }},
+		{"kprobe.attach", "step", fixed("tf", "int3")}, {"kprobe.attach", "missing", fixed("error", "warn", "ignore")},
 		{"event.join", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"event.format", "", func(g *Guest, _ string) []string { return g.eventNames() }},
 		{"fs.read", "", files}, {"fs.write", "", files}, {"fs.ls", "", files}, {"fs.mkdir", "", files},
@@ -139,6 +145,11 @@ func (e *Env) keywordNames(call string) []string {
 		names = append(names, strings.ReplaceAll(n, "-", "_"))
 	}
 	return names
+}
+
+// clocks are those of trace_clock.
+func (g *Guest) clocks() []string {
+	return strings.FieldsFunc(g.text("trace_clock"), func(r rune) bool { return strings.ContainsRune("[] \n", r) })
 }
 
 // specs completes a spec of on(): first the kind, then what the kind can be armed at.

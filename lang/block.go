@@ -42,6 +42,10 @@ type block struct {
 	prompt promptState
 
 	history []string // not yet the editor's: its own goroutine alone may touch that
+	past    []string // all of it
+	search  *search  // nil: none is under way
+	sought  []rune   // what the one before looked for
+	indent  int      // blanks that a Tab begins a further line with; 0: it completes there too
 
 	next    []rune // what the key under way makes of line, when that is no business of the editor's
 	nextPos int
@@ -145,6 +149,15 @@ func (b *block) padded(line []rune, pos, width int) ([]rune, int) {
 	return out, at
 }
 
+// below adds a row without a prompt.
+func (b *block) below(line, text []rune, width int) []rune {
+	line = append(line, filler) // as a joint would be
+	for (b.first+len(line))%width != 0 {
+		line = append(line, filler)
+	}
+	return append(line, text[:min(len(text), width-1)]...)
+}
+
 // Paint implements readline.Painter: fillers are what they stand for.
 func (b *block) Paint(line []rune, _ int) []rune {
 	b.mu.Lock()
@@ -183,10 +196,6 @@ func (b *block) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 		b.ended <- true
 		return nil, 0, false
 	}
-	if b.ed.Operation.IsSearchMode() {
-		b.line, b.pos = plain(line, pos)
-		return nil, 0, false
-	}
 	switch {
 	case b.change:
 		b.line, b.pos = b.next, b.nextPos
@@ -197,7 +206,11 @@ func (b *block) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 		}
 	}
 	b.change = false
-	want, at := b.padded(b.line, b.pos, max(b.width(), 20))
+	width := max(b.width(), 20)
+	want, at := b.padded(b.line, b.pos, width)
+	if b.search != nil {
+		want = b.below(want, b.search.label(), width)
+	}
 	if at == pos && slices.Equal(want, line) {
 		return nil, 0, false
 	}
@@ -208,7 +221,7 @@ func (b *block) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 func (b *block) remember(line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.history = append(b.history, line)
+	b.history, b.past = append(b.history, line), append(b.past, line)
 }
 
 // filter implements readline's FuncFilterInputRune.
@@ -226,10 +239,10 @@ func (b *block) filter(r rune) (rune, bool) {
 	if (r == readline.CharInterrupt || r == readline.CharKill) && op.IsInCompleteMode() {
 		op.ExitCompleteMode(true) // and on with the line itself
 	}
-	if (r == readline.CharInterrupt || r == readline.CharBell) && op.IsSearchMode() {
-		op.ExitSearchMode(false) // the editor's own way out fails without a history
+	if b.search != nil {
+		return b.searching(r)
 	}
-	if op.IsSearchMode() || op.IsInCompleteSelectMode() {
+	if op.IsInCompleteSelectMode() {
 		if r == readline.CharTranspose || r == readline.MetaTranspose {
 			r = readline.CharLineEnd // the editor's own leaves its line
 		}
@@ -268,11 +281,21 @@ func (b *block) filter(r rune) (rune, bool) {
 			return b.edit(b.line, min(to+1+b.pos-from, end))
 		}
 	case readline.CharBckSearch, readline.CharFwdSearch:
-		b.whole = true
+		return b.startSearch()
+	case readline.CharTab:
+		if n := b.blanks(from); b.indent > 0 && n >= 0 {
+			more := b.indent - n%b.indent
+			return b.edit(slices.Insert(slices.Clone(b.line), b.pos, []rune(strings.Repeat(" ", more))...), b.pos+more)
+		}
 	}
 	if from == 0 && to == len(b.line) {
 		return r, true // a statement of one line is the editor's
 	}
+	return b.within(r, from, to)
+}
+
+// within takes a key in the line from:to of a statement of several.
+func (b *block) within(r rune, from, to int) (rune, bool) {
 	switch r {
 	case readline.CharLineStart:
 		return b.edit(b.line, from)
@@ -283,6 +306,10 @@ func (b *block) filter(r rune) (rune, bool) {
 	case readline.CharCtrlU:
 		return b.edit(slices.Delete(slices.Clone(b.line), from, b.pos), from)
 	case readline.CharBackspace, readline.CharCtrlH:
+		if n := b.blanks(from); b.indent > 0 && n > 0 {
+			less := (n-1)%b.indent + 1
+			return b.edit(slices.Delete(slices.Clone(b.line), b.pos-less, b.pos), b.pos-less)
+		}
 		if b.pos == from && from > 0 {
 			return b.edit(slices.Delete(slices.Clone(b.line), from-1, from), from-1)
 		}
@@ -299,6 +326,19 @@ func wordBegin(line []rune, from, pos int) int {
 		pos--
 	}
 	return pos
+}
+
+// blanks are how many blanks, and nothing else, a further line of a statement has before the cursor; -1: it has more.
+func (b *block) blanks(from int) int {
+	for _, r := range b.line[from:b.pos] {
+		if r != ' ' {
+			return -1
+		}
+	}
+	if from == 0 {
+		return -1
+	}
+	return b.pos - from
 }
 
 // row is where the line that holds pos begins and ends.

@@ -58,6 +58,16 @@ func TestBlockEditing(t *testing.T) {
 		{"x = [\r7]\r\x10" + left + ", 9" + "\r", "[7, 9]"},            // recalled, changed, run
 		{"x = [\r7]\x15" + "5]\r", "[5]"},                              // ^U kills this line only
 		{"def x():\r  return 1\r\r", "<function x>"},
+		{"x = [\r\t7,\r\t\t\x7f8]\r", "[7, 8]"}, // Tab indents, backspace takes it back
+		{"def x():\r\treturn 1\r\rx = x()\r", "1"},
+		{"x = [\r7]\rx = 8\r\x127]\r", "[7]"},                // ^R finds it, Enter runs it
+		{"x = 71\rx = 72\rx = 8\r\x12x = 7\x12\r", "71"},     // the one before that
+		{"x = 71\rx = 72\rx = 8\r\x12x = 7\x12\x13\r", "72"}, // and back
+		{"x = 71\rx = 8\r\x12nothing\x07x = 9\r", "9"},       // ^G leaves what was typed
+		{"x = 71\rx = 8\rx = \x12nothing\x0710\r", "10"},
+		{"x = 71\rx = 8\r\x12= 7\x05 + 1\r", "72"}, // ^E ends it, to edit
+		{"x = 71\rx = 8\r\x12= 9\x7f7\r", "71"},    // another letter
+		{"x = 71\rx = 8\r\x12= 7\x03x = 11\r", "11"},
 	} {
 		term, done := session(t, Config{}, nil, "")
 		term.wait(t, promptFirst)

@@ -145,9 +145,6 @@ func keywords(sig string) []string {
 
 // completeString asks the modules what may stand in the string at the cursor.
 func (h *Host) completeString(s scan) ([]string, int) {
-	if h.cfg.Strings == nil {
-		return nil, 0
-	}
 	p := Place{Prefix: s.src[s.text:]}
 	if n := len(s.opens); n > 0 {
 		o := s.opens[n-1]
@@ -159,8 +156,14 @@ func (h *Host) completeString(s scan) ([]string, int) {
 			p.Call, p.Arg = callee(s.src, s.opens[n-2].at), s.opens[n-2].args
 		}
 	}
-	var out []string
-	for _, c := range h.cfg.Strings(p) {
+	var names, out []string
+	switch {
+	case p.Call == "load" && p.Key == "":
+		names = h.completeLoad(s, p)
+	case h.cfg.Strings != nil:
+		names = h.cfg.Strings(p)
+	}
+	for _, c := range names {
 		if strings.HasPrefix(c, p.Prefix) {
 			out = append(out, c)
 		}

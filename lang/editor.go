@@ -24,6 +24,7 @@ type EditorConfig struct {
 	Raw     bool   // false leaves the terminal's mode alone: In is not the process's own terminal
 	History string // the file of the history; "" keeps none
 	More    string // the prompt of a statement's further lines, at most maxMore runes
+	Indent  int    // by which a Tab indents a further line that is blank so far; 0: it completes there too
 
 	// Unfinished tells that an Enter behind src goes on to another line of the statement.
 	Unfinished func(src string) bool
@@ -62,6 +63,7 @@ func NewEditor(c EditorConfig) (*Editor, error) {
 	b.ed = rl
 	io.WriteString(c.Screen, pasteOn)
 	e := &Editor{ed: rl, screen: c.Screen, block: b, hist: openHistory(c.History)}
+	b.indent, b.past = c.Indent, slices.Clone(e.hist.items)
 	for _, line := range e.hist.items {
 		rl.SaveHistory(line)
 	}

@@ -112,7 +112,7 @@ func (s *Session) open() error {
 	if screen == nil {
 		screen = s.Out
 	}
-	e, err := NewEditor(EditorConfig{In: s.In, Screen: screen, Raw: s.Raw, History: s.History, More: promptMore, Unfinished: unfinished, Complete: s.candidates})
+	e, err := NewEditor(EditorConfig{In: s.In, Screen: screen, Raw: s.Raw, History: s.History, More: promptMore, Indent: 4, Unfinished: unfinished, Complete: s.candidates})
 	if err != nil {
 		return err
 	}
