@@ -229,12 +229,9 @@ static notrace int ftrace_enable_sysctl(struct ctl_table *table, int write, char
 	int last = ftrace_enabled, ret = proc_dointvec(table, write, buffer, lenp, ppos);
 	long err;
 
-	if (ret || !write)
+	if (ret || !write || !!ftrace_enabled == !!last)
 		return ret;
-	ftrace_enabled = !!ftrace_enabled;
-	if (ftrace_enabled == last)
-		return 0;
-	err = tracefs_set_enabled(ftrace_enabled);
+	err = tracefs_set_enabled(!!ftrace_enabled);
 	ftrace_run_update_code();
 	if (err < 0 && err != -ENOSYS) {
 		ftrace_enabled = last;

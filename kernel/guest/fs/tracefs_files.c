@@ -297,30 +297,37 @@ notrace static unsigned int tracing_poll(struct file *filp, poll_table *pt)
 
 /* ---- reads of the others ---- */
 
-/* A page at most; with @locked, not while a command changes it. */
-static __always_inline ssize_t read_text(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos, char *buf, size_t size, bool locked)
+enum { LOCKED = 1, ONCE = 2, WHOLE = 4 };
+
+/* A page at most. LOCKED: not while a command changes it; ONCE: only a read at 0 gets anything; WHOLE: none that takes but a part. */
+static __always_inline ssize_t read_text(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos, char *buf, size_t size, int how)
 {
+	bool locked = how & LOCKED;
 	long n;
 
+	if (how & ONCE && *ppos)
+		return 0;
 	if (locked)
 		mutex_lock(&trace_types_lock);
 	n = tracefs_read(handle_of(filp), buf, size, 0);
 	ftrace_run_update_code();
 	if (locked)
 		mutex_unlock(&trace_types_lock);
+	if (how & WHOLE && n >= (long)cnt)
+		return -EINVAL;
 	return n > 0 ? simple_read_from_buffer(ubuf, cnt, ppos, buf, n) : n;
 }
 
 /* A word or a number. */
-#define SMALL_READER(fn, locked)								\
+#define SMALL_READER(fn, how)									\
 notrace static ssize_t fn(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)		\
 {												\
 	char buf[128];										\
 												\
-	return read_text(filp, ubuf, cnt, ppos, buf, sizeof(buf), locked);			\
+	return read_text(filp, ubuf, cnt, ppos, buf, sizeof(buf), how);			\
 }
 
-#define PAGE_READER(fn, locked)									\
+#define PAGE_READER(fn, how)									\
 notrace static ssize_t fn(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)		\
 {												\
 	char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL);						\
@@ -328,22 +335,22 @@ notrace static ssize_t fn(struct file *filp, char __user *ubuf, size_t cnt, loff
 												\
 	if (!buf)										\
 		return -ENOMEM;									\
-	ret = read_text(filp, ubuf, cnt, ppos, buf, PAGE_SIZE, locked);				\
+	ret = read_text(filp, ubuf, cnt, ppos, buf, PAGE_SIZE, how);				\
 	kfree(buf);										\
 	return ret;										\
 }
 
-SMALL_READER(tracing_set_trace_read, 1)
-SMALL_READER(tracing_entries_read, 1)
-SMALL_READER(tracing_total_entries_read, 1)
-SMALL_READER(event_enable_read, 1)
+SMALL_READER(tracing_set_trace_read, LOCKED)
+SMALL_READER(tracing_entries_read, LOCKED)
+SMALL_READER(tracing_total_entries_read, LOCKED)
+SMALL_READER(event_enable_read, LOCKED)
 SMALL_READER(rb_simple_read, 0)
 SMALL_READER(event_id_read, 0)
 SMALL_READER(tracing_nsecs_read, 0)
 SMALL_READER(tracing_saved_cmdlines_size_read, 0)
-PAGE_READER(event_filter_read, 1)
+PAGE_READER(event_filter_read, LOCKED | ONCE)
 PAGE_READER(tracing_stats_read, 0)
-PAGE_READER(tracing_cpumask_read, 0)
+PAGE_READER(tracing_cpumask_read, WHOLE)
 
 /* Of any length, piece by piece. */
 notrace static ssize_t tracing_read_iter(struct kiocb *iocb, struct iov_iter *to)

@@ -49,11 +49,33 @@ static bool isblank_or_nl(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
+/* A number in base 0 at *@p, whose end is @end or a blank; more than 20 characters or more than an int holds is none (proc_get_long). */
+static bool proc_get_int(char **p, const char *end, long *val)
+{
+	char tmp[22], *after, *digits = tmp;
+	size_t n = min((size_t)(end - *p), sizeof(tmp) - 1);
+
+	memcpy(tmp, *p, n);
+	tmp[n] = 0;
+	if (*digits == '-')
+		digits++;
+	if (*digits < '0' || *digits > '9')
+		return false;
+	*val = simple_strtoul(digits, &after, 0);
+	n = after - tmp;
+	if (n == sizeof(tmp) - 1 || after - digits > 16 + (long)strspn(digits, "0xX") || (*p + n < end && !isblank_or_nl(*after)) || (unsigned long)*val > INT_MAX + (digits > tmp ? 1UL : 0UL))
+		return false;
+	if (digits > tmp)
+		*val = -*val;
+	*p += n;
+	return true;
+}
+
 /* Numbers apart by blanks, each within the limits; others are EINVAL and change nothing. */
 static int __do_proc_dointvec(struct ctl_table *table, int write, char *buffer, size_t *lenp, loff_t *ppos, const int *lo, const int *hi)
 {
 	int *vals = table->data, n = table->maxlen / sizeof(int), got[8], i, count = 0;
-	char *p = buffer, *end = buffer + *lenp, *after;
+	char *p = buffer, *end = buffer + *lenp;
 
 	if (!write) {
 		char text[128];
@@ -75,15 +97,11 @@ static int __do_proc_dointvec(struct ctl_table *table, int write, char *buffer, 
 
 		while (p < end && isblank_or_nl(*p))
 			p++;
-		if (p == end || !*p)
+		if (p == end)
 			break;
-		val = simple_strtol(p, &after, 0);
-		if (after == p || (after < end && *after && !isblank_or_nl(*after)))
-			return -EINVAL;
-		if (val != (int)val || (lo && val < *lo) || (hi && val > *hi))
+		if (!proc_get_int(&p, end, &val) || (lo && val < *lo) || (hi && val > *hi))
 			return -EINVAL;
 		got[count++] = val;
-		p = after;
 	}
 	if (!count)
 		return -EINVAL;
