@@ -73,13 +73,18 @@ func (s *Sites) GateOwn(c *kernel.VCPU) uint64 {
 
 // CallOwn does for an op's own trampoline what GateOwn does, for who has built the struct pt_regs himself: see Ops.Entry.
 func (s *Sites) CallOwn(c *kernel.VCPU, o *Ops, ip, parent, regs uint64) {
+	s.call(c, o, ip, parent, regs)
+	c.Charge(costTrampoline)
+}
+
+// call is small, so that the compiler puts it into its callers.
+func (s *Sites) call(c *kernel.VCPU, o *Ops, ip, parent, regs uint64) {
 	if o.registered {
 		s.visits++
 		s.inside++
 		o.Call(c, ip, parent, regs)
 		s.inside--
 	}
-	c.Charge(costTrampoline)
 }
 
 // gateList: void arch_ftrace_ops_list_func(ip, parent_ip, op, fregs).

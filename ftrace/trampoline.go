@@ -119,7 +119,10 @@ func (s *Sites) bindShared(t *template) { s.bindEntry(t, t.shared, s.callList) }
 
 // bindOwn binds the one of an op.
 func (s *Sites) bindOwn(o *Ops) {
-	s.bindEntry(s.template(o.Regs), o.tramp, func(c *kernel.VCPU, ip, parent, regs uint64) { s.CallOwn(c, o, ip, parent, regs) })
+	s.bindEntry(s.template(o.Regs), o.tramp, func(c *kernel.VCPU, ip, parent, regs uint64) {
+		s.call(c, o, ip, parent, regs)
+		c.Charge(costTrampoline)
+	})
 }
 
 // bindEntries does so for all trampolines of a fork.

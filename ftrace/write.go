@@ -150,9 +150,8 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		p.busy &^= bit
 		return
 	}
-	if d, ok := t.reserve(c, event.IDFunction, event.FunctionSize); ok {
-		event.PutFunction(d, t.header(c, event.IDFunction, w), ip, parent)
-		t.commit(c, w)
+	if t.writeFunction(c, p, t.header(c, event.IDFunction, w), ip, parent) {
+		t.committed(c, w)
 		c.Charge(costEvent)
 		if t.opt(optFuncStack) {
 			t.traceStack(c, 1)
@@ -161,6 +160,19 @@ func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 		t.tellLost(c, "dropped", ip, event.IDFunction)
 	}
 	p.busy &^= bit
+}
+
+// writeFunction puts a function event into p's ring; see reserve.
+func (t *Tracer) writeFunction(c *kernel.VCPU, p *cpuState, h event.Header, ip, parent uint64) bool {
+	if t.records(p) && t.clock == 0 && t.root().skew == nil && p.ring.Put3(c.Now(), h.Word(), ip, parent) {
+		return true
+	}
+	d, ok := t.reserve(c, event.IDFunction, event.FunctionSize)
+	if ok {
+		event.PutFunction(d, h, ip, parent)
+		p.ring.Commit()
+	}
+	return ok
 }
 
 // lastCall is the call that a CPU traced last, and how often it has come again since: trace_func_repeats.

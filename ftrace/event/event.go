@@ -45,8 +45,11 @@ type Header struct {
 const HeaderSize = 8
 
 // Put writes the header into the first bytes of d.
-func (h Header) Put(d []byte) {
-	binary.LittleEndian.PutUint64(d, uint64(h.Type)|uint64(h.Flags)<<16|uint64(h.Preempt)<<24|uint64(uint32(h.PID))<<32)
+func (h Header) Put(d []byte) { binary.LittleEndian.PutUint64(d, h.Word()) }
+
+// Word is the header as one little-endian word.
+func (h Header) Word() uint64 {
+	return uint64(h.Type) | uint64(h.Flags)<<16 | uint64(h.Preempt)<<24 | uint64(uint32(h.PID))<<32
 }
 
 // Parse reads the header of a record; ok is false when it is too short.

@@ -25,7 +25,10 @@
 // atomic.go: the oldest page goes to whoever moves head first.
 package ring
 
-import "sync"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 const (
 	PageSize    = 4096
@@ -212,6 +215,30 @@ func (b *Buffer) Commit() {
 	if b.depth == 0 {
 		b.publish()
 	}
+}
+
+// Put3 is Reserve, a payload of three words, and Commit in one, for the common case that nothing is open and the event fits behind the
+// last one as it is: half of their time. False: it is another case, and nothing has been done.
+func (b *Buffer) Put3(ts, x, y, z uint64) bool {
+	const size = evHeader + 24
+	p := b.tail
+	w, delta := p.write, ts-b.stamp
+	if uint(w-1) > PayloadSize-size-1 || delta >= maxDelta || b.depth != 0 || b.comPage != p {
+		return false
+	}
+	b.stamp = ts
+	b.reserved++
+	b.entries++
+	b.bytes += size
+	p.entries++
+	p.write = w + size
+	d := p.data[HeaderSize+w:][:size]
+	binary.LittleEndian.PutUint32(d, uint32(delta<<5)|24/4)
+	binary.LittleEndian.PutUint64(d[4:], x)
+	binary.LittleEndian.PutUint64(d[12:], y)
+	binary.LittleEndian.PutUint64(d[20:], z)
+	p.release(uint64(w + size))
+	return true
 }
 
 // Discard takes the last reserved event back. When nested events follow it, it becomes padding, with at least 1 ns of
