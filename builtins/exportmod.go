@@ -63,9 +63,9 @@ func (g *Guest) dat() *export.Dat {
 func (g *Guest) uname() string {
 	var words []string
 	for _, part := range []string{"sysname", "nodename", "release", "version", "machine"} {
-		o, err := g.variable("init_uts_ns", 0)
+		o, err := g.variable("init_uts", 0)
 		if err == nil {
-			o, err = o.Path("name", part)
+			o, err = o.Path(part)
 		}
 		if err == nil {
 			text, _ := o.Text()

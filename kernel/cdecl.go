@@ -87,17 +87,50 @@ func (f *Func) String() string {
 	return s
 }
 
-// Layout lists a struct's members with offsets and sizes, as pahole prints them.
+// Layout shows what a type is: the members of a struct with offsets and sizes as pahole prints them, those of nameless structs and unions in
+// their place; the names of an enum; what a typedef stands for.
 func (t *Type) Layout() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s {\n", t.Name)
+	switch {
+	case t.Typedef != nil && t.Typedef.Name != "":
+		fmt.Fprintf(&b, "typedef %s;", t.Typedef.Decl(t.Name))
+	case t.Typedef != nil && t.Kind != KindStruct && t.Kind != KindUnion && t.Kind != KindEnum:
+		fmt.Fprintf(&b, "typedef %s;", t.Typedef.Decl(t.Name))
+	case t.Kind == KindEnum:
+		fmt.Fprintf(&b, "%s {\n", t.Name)
+		for _, v := range t.Enum {
+			fmt.Fprintf(&b, "\t%s = %d,\n", v.Name, v.Value)
+		}
+		fmt.Fprintf(&b, "\t/* size: %d */\n};", t.Size)
+	case t.Kind == KindStruct || t.Kind == KindUnion:
+		head, name := t.Name, ""
+		if t.Typedef != nil {
+			head, _, _ = strings.Cut(t.Typedef.String(), " {...}")
+			head, name = "typedef "+head, " "+t.Name
+		}
+		fmt.Fprintf(&b, "%s {\n", head)
+		t.layout(&b, "\t", 0)
+		fmt.Fprintf(&b, "\t/* size: %d */\n}%s;", t.Size, name)
+	default:
+		fmt.Fprintf(&b, "%s /* size: %d */", t, t.Size)
+	}
+	return b.String()
+}
+
+// layout writes the members of a struct that begins at an offset.
+func (t *Type) layout(b *strings.Builder, indent string, at int64) {
 	for _, f := range t.Fields {
 		decl := f.Type.Decl(f.Name)
+		if f.Type.Name == "" && (f.Type.Kind == KindStruct || f.Type.Kind == KindUnion) {
+			word, _, _ := strings.Cut(decl, " {...}")
+			fmt.Fprintf(b, "%s%s {\n", indent, word)
+			f.Type.layout(b, indent+"\t", at+f.Offset)
+			decl = strings.TrimRight("} "+f.Name, " ")
+		}
 		if f.Bits > 0 {
 			decl += fmt.Sprintf(":%d", f.Bits)
 		}
-		fmt.Fprintf(&b, "\t%-40s /* %5d %5d */\n", decl+";", f.Offset, f.Type.Size)
+		width := max(40-8*(len(indent)-1), 0)
+		fmt.Fprintf(b, "%s%-*s /* %5d %5d */\n", indent, width, decl+";", at+f.Offset, f.Type.Size)
 	}
-	fmt.Fprintf(&b, "\t/* size: %d */\n};\n", t.Size)
-	return b.String()
 }

@@ -188,6 +188,14 @@ func (m *Machine) Online(id int) bool { return m.cpus[id].state >= cpuRunning }
 // Symbols is the image's symbol table.
 func (m *Machine) Symbols() *Symbols { return m.syms }
 
+// SymbolAt names an address of the kernel's code or data as drgn does, "init_task+0x0"; "" of any other.
+func (m *Machine) SymbolAt(va uint64) string {
+	if sym, off := m.syms.At(va); sym.Name != "" && !sym.PerCPU() {
+		return fmt.Sprintf("%s+%#x", sym.Name, off)
+	}
+	return ""
+}
+
 // Types are the image's DWARF types.
 func (m *Machine) Types() *Types { return m.img.Types }
 

@@ -241,7 +241,7 @@ func (o Obj) valueText(depth int) (string, error) {
 		return o.elementsText(depth)
 	case KindPtr:
 		v, err := o.Uint()
-		return fmt.Sprintf("%#x", v), err
+		return o.pointerText(v), err
 	case KindEnum:
 		v, err := o.Int()
 		if n := o.Type.EnumName(v); n != "" && err == nil {
@@ -259,6 +259,26 @@ func (o Obj) valueText(depth int) (string, error) {
 		return fmt.Sprint(v), err
 	}
 	return "?", nil
+}
+
+// pointerText is a pointer with what drgn says of it: the symbol that it points into, the text that a char pointer points at.
+func (o Obj) pointerText(v uint64) string {
+	text := fmt.Sprintf("%#x", v)
+	if m, ok := o.mem.(interface{ SymbolAt(va uint64) string }); ok {
+		if name := m.SymbolAt(v); name != "" {
+			text = name + " = " + text
+		}
+	}
+	if o.Type.Elem != nil && o.Type.Elem.isChar() && v != 0 {
+		const most = 64
+		if s, err := readText(o.mem, v, most); err == nil {
+			text += fmt.Sprintf(" = %q", s)
+			if len(s) == most {
+				text += "..."
+			}
+		}
+	}
+	return text
 }
 
 func (o Obj) membersText(depth int) (string, error) {

@@ -199,7 +199,7 @@ func TestObj(t *testing.T) {
 		want string
 	}{
 		{get("pid"), "(int)-1"}, {get("comm"), `(char [16])"cat"`}, {get("a"), "(u32)5"}, {get("b"), "(u32)31"}, {get("col"), "(enum color)GREEN"},
-		{get("self", "comm"), `(char [16])"do"`}, {get("self", "self", "pid"), "(int)-1"}, {get("self"), "(file_t *)0x2000"}, {get("neg"), "(int)-2"},
+		{get("self", "comm"), `(char [16])"do"`}, {get("self", "self", "pid"), "(int)-1"}, {get("self"), "(file_t *)0x2000"}, {get("neg"), "(int)-2"}, {get("name"), `(const char *)0x3000 = "hi"`},
 		{NewValue(mem, types.Struct("file").Field("self").Type, 0x2000), "(file_t *)0x2000"},
 	} {
 		if got := c.o.String(); got != c.want {

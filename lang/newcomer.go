@@ -72,6 +72,7 @@ func newcomerHints() []newcomerHint {
 		{re(`^dict has no \.`), nil, "d[\"name\"] is a dict's value; struct(name = value) has attributes"},
 		{re(`^list has no \.(add|push)`), nil, "l.append(x)"},
 		{re(`has no \.(length|size) `), nil, "len(x)"},
+		{re(`^unknown (binary op: (Obj|\w+ \S+ Obj)|unary op: \S+ Obj)|cannot convert Obj to |^(Obj \S+|\w+ [<>]=?) (int|Obj) not implemented`), nil, "o.value() is an object's number or text; fields that are numbers are so by themselves"},
 		{re(`^unknown binary op: string \+ `), nil, "str(n) makes a text of it; print(a, b) and sprintf(\"%s %d\", a, b) take both"},
 		{re(`^unknown binary op: \w+ \+ string`), nil, "str(n) makes a text of it, int(s) a number"},
 		{re(`^local variable .* referenced before assignment`), nil, "a function cannot assign to the script's variables: let it change an aggregation (agg.count), a dict or a list of the script's"},
