@@ -23,6 +23,7 @@ type TLB struct {
 	R, W, X [TLBSize]Entry
 
 	pfn          [2][TLBSize]uint32      // frames of R and X
+	written      [TLBSize]uint32         // frames of W, with globalW
 	shared       [2][TLBSize / 64]uint64 // entries of R and X whose frame was not private when filled: it may move
 	epoch, forks uint64                  // of the Phys, when last in step
 	empty        bool                    // nothing was filled since Flush: any Phys is in step
@@ -33,6 +34,8 @@ type TLB struct {
 	locals [localMax]uint16 // entries filled from pages that are not global: table*TLBSize + index
 	nlocal int              // localMax+1 when there were more
 }
+
+const globalW = 1 << 31
 
 // localMax bounds the entries that FlushLocal takes one by one; a process rarely has more between two switches.
 const localMax = 512
@@ -118,6 +121,22 @@ func (t *TLB) FillR(p *Phys, va, pa, flags uint64) unsafe.Pointer {
 	return t.fill(&t.R, 0, p, va, pa, flags)
 }
 
+// ReadWritten enters the page of va for reads as W has it; false: it has not.
+func (t *TLB) ReadWritten(va uint64) (unsafe.Pointer, bool) {
+	i := Index(va)
+	w := t.W[i]
+	if va-w.VA >= PageSize {
+		return nil, false
+	}
+	t.R[i] = w
+	t.pfn[0][i] = t.written[i] &^ globalW
+	t.shared[0][i/64] &^= 1 << (i % 64) // to write to it made it private
+	if t.written[i]&globalW == 0 {
+		t.note(0, i, 0)
+	}
+	return w.P, true
+}
+
 // FillX enters the page of va for fetches.
 func (t *TLB) FillX(p *Phys, va, pa, flags uint64) unsafe.Pointer {
 	return t.fill(&t.X, 1, p, va, pa, flags)
@@ -141,14 +160,25 @@ func (t *TLB) fill(tab *[TLBSize]Entry, k int, p *Phys, va, pa, flags uint64) un
 
 // FillW makes the frame of pa private and enters the page of va for writes, unless the frame holds code: that write is
 // the caller's to report. It returns the host address to write to. The frame may have moved: it ends with Sync.
+//
+// Where there is an entry in W, R has none of another frame, so that who writes and reads a page by the same entry (a group of accesses
+// in host code) and who does not see the same of tables that were changed without a flush. On hardware there is one entry for both.
 func (t *TLB) FillW(p *Phys, va, pa, flags uint64) unsafe.Pointer {
 	pfn := pa / PageSize
 	host := unsafe.Pointer(p.PageW(pfn))
 	t.Sync(p)
 	if !p.Code(pfn) {
 		t.empty = false
-		t.W[Index(va)] = Entry{VA: va &^ (PageSize - 1), P: host}
-		t.note(1, Index(va), flags)
+		i := Index(va)
+		t.W[i] = Entry{VA: va &^ (PageSize - 1), P: host}
+		if r := &t.R[i]; r.VA == t.W[i].VA && r.P != host {
+			r.VA = (i ^ 1) * PageSize
+		}
+		t.written[i] = uint32(pfn)
+		if flags&G != 0 {
+			t.written[i] |= globalW
+		}
+		t.note(1, i, flags)
 		t.noteLarge(va, flags)
 	}
 	return host

@@ -202,3 +202,40 @@ func TestFlushLocal(t *testing.T) {
 		}
 	}
 }
+
+// TestTLBOneFrame: who reads a page that has an entry for writes has its frame, whatever the tables say now, as on hardware, where one
+// entry serves both; and the entry is global, and follows a fork, as that one does.
+func TestTLBOneFrame(t *testing.T) {
+	p := NewPhys(16 * PageSize)
+	tlb := newTLB()
+	tlb.FillR(p, 0x1000, 0x3000, P)
+	p.PutU8(0x4000, 4)
+	tlb.FillW(p, 0x1000, 0x4000, P|RW) // remapped, and not flushed
+	if _, ok := probe(&tlb.R, 0x1000, 1); ok {
+		t.Error("R has another frame than W")
+	}
+	host, ok := tlb.ReadWritten(0x1fff)
+	if got, hit := probe(&tlb.R, 0x1000, 1); !ok || !hit || got != host || (*Frame)(host)[0] != 4 {
+		t.Errorf("by ReadWritten %v: %v %v, want %v", ok, got, hit, host)
+	}
+	if _, ok := tlb.ReadWritten(0x2000); ok {
+		t.Error("a page that was never written")
+	}
+	f := p.Fork()
+	p.PutU8(0x4000, 5) // the frame moves
+	tlb.Sync(p)
+	if got, hit := probe(&tlb.R, 0x1000, 1); !hit || (*Frame)(got)[0] != 5 || f.U8(0x4000) != 4 {
+		t.Errorf("after a fork: %v %v", got, hit)
+	}
+	tlb.FillW(p, 0x1000, 0x4000, P|RW)
+	tlb.FillW(p, 0x2000, 0x5000, P|RW|G)
+	tlb.R[Index(0x1000)], tlb.R[Index(0x2000)] = Entry{}, Entry{}
+	tlb.ReadWritten(0x1000)
+	tlb.ReadWritten(0x2000)
+	tlb.FlushLocal()
+	_, local := probe(&tlb.R, 0x1000, 1)
+	_, global := probe(&tlb.R, 0x2000, 1)
+	if local || !global {
+		t.Errorf("after a write to cr3: %v, and a global page %v", local, global)
+	}
+}

@@ -30,6 +30,9 @@ func (c *CPU) readPtr(va uint64) (p []byte, ok bool) {
 	if va-e.VA < mem.PageSize {
 		return (*mem.Frame)(e.P)[va-e.VA:], true
 	}
+	if host, ok := c.tl.ReadWritten(va); ok {
+		return (*mem.Frame)(host)[va%mem.PageSize:], true
+	}
 	pa, flags, f := mem.Walk(c.phys, c.cr3, va, mem.Read, c.user(), c.mode())
 	if f != nil {
 		c.memFault(f)

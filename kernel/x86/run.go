@@ -214,6 +214,9 @@ func (c *CPU) single() int {
 	switch r {
 	case xExit:
 		c.pendDB = true
+		if c.exit == exitStep { // the trap behind the gate comes first
+			c.exit = ExitGate
+		}
 	case xResync:
 		c.raise(VecDB, 0, false)
 		return xFault

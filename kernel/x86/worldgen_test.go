@@ -30,11 +30,13 @@ type program struct {
 
 type remap struct{ va, pte uint64 }
 
+func newWorldRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) }
+
 func newProgram(seed uint64) *program {
-	rnd := rand.New(rand.NewPCG(seed, 5))
+	rnd := newWorldRand(seed)
 	g := &program{generator: &generator{rnd: rnd, forms: forms()}, seed: seed, cpus: 1 + int(seed%3)/2}
 	g.ordered, g.keepStack, g.stopOnStore = rnd.IntN(2) == 0, rnd.IntN(4) == 0, rnd.IntN(2) == 0
-	g.traps = rnd.IntN(3) == 0
+	g.traps, g.unflushed = rnd.IntN(3) == 0, rnd.IntN(3) == 0
 	g.buildWorld()
 	g.base = rnd.IntN(16)
 	for g.base == x86.RSP {
@@ -137,8 +139,11 @@ func (g *program) handlers() {
 func (g *program) possibleRemaps() {
 	set := func(va, frame, bits uint64) { g.remaps = append(g.remaps, remap{va, frame<<12 | bits}) }
 	const rw = mem.P | mem.RW
-	for i, alt := range map[uint64]uint64{1: altData, 3: altData + 1} {
-		va := dataVA + i<<12
+	for i, alt := range []uint64{1: altData, 3: altData + 1} {
+		if alt == 0 {
+			continue
+		}
+		va := dataVA + uint64(i)<<12
 		for range 3 {
 			set(va, dataFrames[i], rw|mem.US)
 		}
@@ -149,8 +154,11 @@ func (g *program) possibleRemaps() {
 		set(va, alt, rw)
 		set(va, 0, 0)
 	}
-	for i, alt := range map[uint64]uint64{2: altCode, 3: altCode + 1} {
-		va := kernVA + i<<12
+	for i, alt := range []uint64{2: altCode, 3: altCode + 1} {
+		if alt == 0 {
+			continue
+		}
+		va := kernVA + uint64(i)<<12
 		for range 3 {
 			set(va, kernFrames[i], rw|mem.G)
 			set(va, alt, rw|mem.G)
@@ -169,7 +177,6 @@ func (g *program) possibleRemaps() {
 	set(codeVA+0x1000, codeFrames[1], rw|mem.US)
 	set(codeVA+0x1000, otherCode, rw|mem.US)
 	set(codeVA+0x1000, otherCode, rw)
-	slices.SortFunc(g.remaps, func(a, b remap) int { return int(a.va>>12) - int(b.va>>12) }) // the maps above have no order
 }
 
 // slot writes random code that goes elsewhere at its end.
