@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"kscope/kernel/x86"
 )
@@ -78,7 +79,7 @@ func prologue(code []byte) *x86.Trampoline {
 		op
 	)
 	var holds [16]int
-	done, regs := 0, 0
+	done, saved := 0, 0
 	for code = code[in.len:]; len(code) > 0; code = code[in.len:] {
 		if in, ok = decodeInsn(code); !ok {
 			return nil
@@ -89,19 +90,15 @@ func prologue(code []byte) *x86.Trampoline {
 		}
 		switch {
 		case in.op == 0x89 && onStack && holds[in.reg] == own && in.reg != x86.RSP:
-			if regs == len(p.Regs) {
+			if off, ok := x86.FrameReg(in.reg); !ok || off != in.off {
 				return nil
 			}
-			p.Regs[regs] = x86.Load{Reg: in.reg, Off: uint8(in.off)}
-			regs++
-		case in.op == 0x89 && onStack && holds[in.reg] == ip:
-			p.IP = uint8(in.off)
+			saved |= 1 << in.reg
+		case in.op == 0x89 && onStack && holds[in.reg] == ip && in.off == x86.FrameIP:
 			done |= 1
-		case in.op == 0x89 && onStack && holds[in.reg] == above:
-			p.SP = uint8(in.off)
+		case in.op == 0x89 && onStack && holds[in.reg] == above && in.off == x86.FrameSP:
 			done |= 2
-		case in.op == 0xc7 && onStack && in.imm == 0:
-			p.Zero = uint8(in.off)
+		case in.op == 0xc7 && onStack && in.imm == 0 && in.off == x86.FrameCS:
 			done |= 4
 		case in.op == 0x8b && onStack && in.off == p.Frame:
 			holds[in.reg] = ip
@@ -119,7 +116,7 @@ func prologue(code []byte) *x86.Trampoline {
 			return nil
 		}
 	}
-	if done != 7 || regs != len(p.Regs) || holds[x86.RDI] != site || holds[x86.RSI] != parent || holds[x86.RDX] != op || holds[x86.RCX] != frame {
+	if done != 7 || bits.OnesCount(uint(saved)) != x86.FrameRegs || holds[x86.RDI] != site || holds[x86.RSI] != parent || holds[x86.RDX] != op || holds[x86.RCX] != frame {
 		return nil
 	}
 	for r, h := range holds {

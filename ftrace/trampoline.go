@@ -3,6 +3,7 @@ package ftrace
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"kscope/kernel"
 	"kscope/kernel/x86"
@@ -71,26 +72,21 @@ func (s *Sites) readTemplates() error {
 	return nil
 }
 
-// epilogue reads RESTORE_CALLER_REGS into t: movq off(%rsp), %reg, rax among them, and leaq Frame(%rsp), %rsp at the end; false when it
+// epilogue reads RESTORE_CALLER_REGS behind the call of t: movq off(%rsp), %reg, and leaq Frame(%rsp), %rsp at the end; false when it
 // is anything else.
 func epilogue(t *x86.Trampoline, code []byte) bool {
-	rax, regs := false, 0
+	loaded := 0
 	for {
 		in, ok := decodeInsn(code)
 		if !ok || in.base != x86.RSP || in.reg2 || in.rip {
 			return false
 		}
 		code = code[in.len:]
-		switch {
-		case in.op == 0x8b && in.reg != x86.RSP && in.off%8 == 0 && in.off < t.Frame:
-			rax = rax || in.reg == x86.RAX
-			if regs == len(t.Loads) {
-				return false
-			}
-			t.Loads[regs] = x86.Load{Reg: in.reg, Off: uint8(in.off)}
-			regs++
+		switch off, saved := x86.FrameReg(in.reg); {
+		case in.op == 0x8b && saved && in.off == off:
+			loaded |= 1 << in.reg
 		case in.op == 0x8d && in.reg == x86.RSP:
-			return len(code) == 0 && rax && regs == len(t.Loads) && in.off == t.Frame
+			return len(code) == 0 && bits.OnesCount(uint(loaded)) == x86.FrameRegs && in.off == t.Frame
 		default:
 			return false
 		}

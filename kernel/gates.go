@@ -102,7 +102,12 @@ func (v *VCPU) RunGate() int64 {
 	}
 	switch {
 	case r.entry != nil:
-		v.trampoline(r.entry)
+		e := r.entry
+		if ip, parent, ok := v.CPU.EnterTrampoline(&e.Trampoline); ok {
+			v.own = false
+			e.fn(v, ip, parent, v.CPU.Reg(regSP)+8)
+			v.leaveTrampoline(e)
+		}
 	case r.cold != nil:
 		v.runCold(r.cold, r.fns)
 	default:
@@ -151,16 +156,11 @@ type recentGate struct {
 	cold  *Cold // rip is its start
 }
 
-// trampoline goes through e, from its first byte to its ret.
-func (v *VCPU) trampoline(e *entryGate) {
-	ip, parent, ok := v.CPU.EnterTrampoline(&e.Trampoline)
-	if !ok {
-		return
-	}
-	v.own = false
-	e.fn(v, ip, parent, v.CPU.Reg(regSP)+8)
-	if v.own || v.Now() < v.apic.nextDue() && !v.apic.nmi && v.CPU.LeaveTrampoline(&e.Trampoline) {
-		return
+// leaveTrampoline goes from the gate of e to its ret, or only out of the gate.
+func (v *VCPU) leaveTrampoline(e *entryGate) {
+	now := v.Now()
+	if v.own || (now < v.m.turn.until || now < v.apic.nextDue()) && !v.apic.nmi && v.CPU.LeaveTrampoline(&e.Trampoline) {
+		return // until is no later than what was due when the Run began, and who has posted more since wants it to stop
 	}
 	if !v.CPU.GateReturn(0) {
 		v.m.deliver(v)
@@ -291,10 +291,10 @@ func (v *VCPU) Shadow(va uint64) bool {
 	return v.m.cold.has(va)
 }
 
-// inShadow is CPU.InShadow, with the common case first: shadow RAM but for detours.
+// inShadow is CPU.InShadow, without the way there and back.
 func (v *VCPU) inShadow() bool {
 	va := v.CPU.RIP()
-	return va-shadowBase < shadowSize && va-detourBase >= detourEnd-detourBase || v.CPU.InShadow()
+	return v.Shadow(va) || v.Gate(va)
 }
 
 // ownGates registers the machine's own gates; parts add theirs.

@@ -78,6 +78,7 @@ type hostMemory struct {
 	templates *[numOps]template
 	codes     []hostCode // by number
 	sites     []site
+	find      uintptr  // shared.find
 	lines     []uint32 // the first site in each 128 bytes of memory, less one
 }
 
@@ -106,6 +107,7 @@ func newHostMemory(hot, cold int) *hostMemory {
 	m := &hostMemory{w: w, x: x, size: [2]int{hot, cold}, templates: parsedTemplates(), lines: make([]uint32, size>>lineShift)}
 	m.t.shared = m.t.makeShared()
 	m.used[0] = copy(w, m.t.hot.b)
+	m.find = m.pc(m.t.shared.find)
 	runtime.AddCleanup(m, func(maps [2][]byte) {
 		syscall.Munmap(maps[0])
 		syscall.Munmap(maps[1])

@@ -79,17 +79,26 @@ func (c *CPU) interpret(b *block, u *uop) uintptr {
 	return 0
 }
 
-// hostGate is gate block b, and the look-up of what is next.
+// hostGate is gate block b, and the look-up of what is next: opGate, as long as that goes on.
 func (c *CPU) hostGate(b *block) uintptr {
 	c.b = b
-	if r := c.opGate(b.u0); r != stJump {
-		return c.ends(c.leave(b, b.u0, r))
+	if c.gater == nil {
+		return c.ends(c.leave(b, b.u0, c.opGate(b.u0)))
 	}
-	m := c.cache.hosts
-	if m == nil {
-		return c.goOn(c.next(c.rip))
+	c.rip, c.exit = b.start, ExitGate
+	tl := c.tl
+	c.Insns = c.limit - uint64(c.budget)
+	n := c.gater.RunGate()
+	if n <= 0 || c.tl != tl || !c.steady() {
+		if r := c.settled(n, tl); r != stJump {
+			return c.ends(c.leave(b, b.u0, r))
+		}
+	} else {
+		c.smc = false
+		c.budget, c.limit = n, c.Insns+uint64(n)
+		tl.Sync(c.phys)
 	}
-	return m.pc(m.t.shared.find)
+	return c.cache.hosts.find
 }
 
 // hostNext is hostAsk but for gates.
