@@ -76,6 +76,7 @@ func TestCommandLine(t *testing.T) {
 		{args: "--max-memory=64M -e [str(n)*1000~for~n~in~range(9999999)]", status: 5, err: "error: more than 64 MiB of memory (--max-memory)\n"},
 		{stdin: "1 + 1\nboom\n_", status: 1, out: "2\nerror: undefined: boom\n  boom\n  ^\n  hint: did you mean bool?\n2\n"},
 		{args: "--echo", stdin: "for i in [1]:\n  print(i)\nx = 2\nx", out: ">>> for i in [1]:\n...   print(i)\n... x = 2\n1\n>>> x\n2\n"},
+		{args: "--echo", stdin: "!cat /etc/hostname; false\n!", status: 1, out: ">>> !cat /etc/hostname; false\nkscope\n[exit status 1]\n>>> !\nerror: ! has no command behind it\n"},
 		{args: "-i " + script, stdin: "1", status: 1, out: "[]\nerror: fail: no\n"},
 	} {
 		in := filepath.Join(dir, "stdin")

@@ -30,6 +30,7 @@ type block struct {
 	ended chan bool  // an Enter or Ctrl-C has been dealt with
 	ed    *readline.Instance
 	width func() int
+	piece func() string // what a pieceKey stands for
 
 	first      int    // how wide the prompt is
 	more       []rune // the prompt of further lines
@@ -242,6 +243,9 @@ func (b *block) filter(r rune) (rune, bool) {
 	if b.search != nil {
 		return b.searching(r)
 	}
+	if r == pieceKey && op.IsInCompleteMode() {
+		op.ExitCompleteMode(true)
+	}
 	if op.IsInCompleteSelectMode() {
 		if r == readline.CharTranspose || r == readline.MetaTranspose {
 			r = readline.CharLineEnd // the editor's own leaves its line
@@ -262,6 +266,10 @@ func (b *block) filter(r rune) (rune, bool) {
 	case readline.CharCtrlW: // up to a blank, as in bash; the editor's own stops at each sign
 		p := wordBegin(b.line, from, b.pos)
 		return b.edit(slices.Delete(slices.Clone(b.line), p, b.pos), p)
+	case pieceKey:
+		text := []rune(b.piece())
+		b.whole = b.whole || slices.Contains(text, jointRune)
+		return b.edit(slices.Insert(slices.Clone(b.line), b.pos, text...), b.pos+len(text))
 	case jointRune:
 		b.whole = true
 	case readline.CharEnter, readline.CharCtrlJ:
@@ -374,7 +382,7 @@ func (r rewrap) Write(b []byte) (int, error) {
 // unfinished tells that more lines of a statement are to come: that it is open, and no empty line ends it.
 func unfinished(src string) bool {
 	text := strings.TrimSpace(src)
-	if text == "" || text[0] == '#' || text[0] == '%' {
+	if text == "" || text[0] == '#' || text[0] == '%' || text[0] == '!' {
 		return false
 	}
 	if i := strings.LastIndexByte(src, '\n'); i >= 0 && strings.TrimSpace(src[i:]) == "" {

@@ -2,9 +2,11 @@ package lang
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -34,6 +36,7 @@ type Session struct {
 	pending []string // lines read but not yet used
 	editor  *Editor
 	failed  bool
+	prompt  string // of a statement's first line; "": promptFirst
 }
 
 // Prompts of a statement's first and further lines.
@@ -45,11 +48,7 @@ const (
 // Run reads and runs statements until the end of the input. The exit status is that of the last failure when the input is
 // not a terminal.
 func (s *Session) Run(files ...string) int {
-	s.globals = starlark.StringDict{}
-	for name, v := range s.Host.env {
-		s.globals[name] = v
-	}
-	s.thread = s.Host.Thread("session")
+	s.begin()
 	defer s.Host.Drop(s.thread)
 	for _, f := range files {
 		var globals starlark.StringDict
@@ -89,6 +88,12 @@ func (s *Session) Run(files ...string) int {
 		return ExitScript
 	}
 	return ExitOK
+}
+
+// begin makes the session's names and thread.
+func (s *Session) begin() {
+	s.globals = maps.Clone(s.Host.env)
+	s.thread = s.Host.Thread("session")
 }
 
 // open sets the line reader up: an editor on a terminal, else plain lines.
@@ -146,13 +151,13 @@ func (s *Session) next(prompt string) (string, error) {
 // statement reads one whole statement. A block ends at an empty line or, for pasted and piped text, where the next statement
 // begins in column 0.
 func (s *Session) statement() (string, error) {
-	src, err := s.next(promptFirst)
+	src, err := s.next(cmp.Or(s.prompt, promptFirst))
 	if err != nil {
 		return "", err
 	}
 	if text := strings.TrimSpace(src); text == "" || text[0] == '#' {
 		return "", nil
-	} else if text[0] == '%' {
+	} else if text[0] == '%' || text[0] == '!' {
 		return src, nil // a command has one line
 	}
 	if foreign(src) && (!s.Tty || len(s.pending) > 0) {
@@ -268,26 +273,54 @@ func (s *Session) attended(interrupt func(), fn func() error) {
 
 // eval evaluates one statement, keeps an expression's value as _ and shows it.
 func (s *Session) eval(src string) error {
-	if strings.HasPrefix(strings.TrimSpace(src), "%") {
-		return s.command(src)
+	_, err := s.evalValue(src)
+	return err
+}
+
+// evalValue is eval that also gives the value of an expression, else None.
+func (s *Session) evalValue(src string) (starlark.Value, error) {
+	text := strings.TrimSpace(src)
+	if strings.HasPrefix(text, "%") {
+		return starlark.None, s.command(src)
 	}
-	if strings.TrimSpace(src) == "?" {
-		return s.Host.showHelp(s.Out, nil)
+	if strings.HasPrefix(text, "!") {
+		return starlark.None, s.shellLine(strings.TrimSpace(text[1:]))
 	}
-	if name, ok := strings.CutSuffix(strings.TrimSpace(src), "?"); ok && name != "" && !strings.ContainsAny(name, "\"'#") {
-		return s.question(name)
+	if text == "?" {
+		return starlark.None, s.Host.showHelp(s.Out, nil)
 	}
+	if name, ok := strings.CutSuffix(text, "?"); ok && name != "" && !strings.ContainsAny(name, "\"'#") {
+		return starlark.None, s.question(name)
+	}
+	v, err := s.value(src)
+	if err == nil && v != starlark.None {
+		s.globals["_"] = v
+		err = s.typed(v)
+	}
+	return v, err
+}
+
+// value runs a piece of source and gives the value of a sole expression, else None.
+func (s *Session) value(src string) (starlark.Value, error) {
 	f, name, err := s.Host.parseChunk(src)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v, err := s.Host.runChunk(s.thread, f, name, s.globals)
+	return s.Host.runChunk(s.thread, f, name, s.globals)
+}
+
+// shellLine runs !text in the guest's shell: what builtin sh does. It shows an exit status that is not 0.
+func (s *Session) shellLine(text string) error {
+	sh, ok := s.Host.env["sh"]
+	if !ok || text == "" {
+		return &Error{Msg: "! has no command behind it", At: "!", Hint: "!cat /etc/hostname is sh(\"cat /etc/hostname\")"}
+	}
+	v, err := starlark.Call(s.thread, sh, starlark.Tuple{starlark.String(text)}, nil)
 	if err != nil {
 		return err
 	}
-	if v != starlark.None {
-		s.globals["_"] = v
-		return s.typed(v)
+	if status, err := starlark.AsInt32(v); err != nil || status != 0 {
+		fmt.Fprintf(s.Out, "[exit status %v]\n", v)
 	}
 	return nil
 }
@@ -346,11 +379,7 @@ func (s *Session) question(x string) error {
 	if v := s.globals[x]; s.Host.rowOf(x) != nil && (v == nil || v == s.Host.env[x]) {
 		return s.Host.helpName(s.Out, x)
 	}
-	f, name, err := s.Host.parseChunk(x)
-	if err != nil {
-		return err
-	}
-	v, err := s.Host.runChunk(s.thread, f, name, s.globals)
+	v, err := s.value(x)
 	if err != nil {
 		return err
 	}
