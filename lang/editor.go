@@ -35,9 +35,11 @@ type EditorConfig struct {
 
 // NewEditor prepares a terminal; Close leaves it.
 func NewEditor(c EditorConfig) (*Editor, error) {
+	in := &paste{ReadCloser: c.In}
 	b := newBlock(readline.GetScreenWidth, c.More, c.Unfinished)
+	b.piece = in.piece
 	cfg := &readline.Config{
-		Stdin: &paste{ReadCloser: c.In}, Stdout: rewrap{c.Screen, b}, Stderr: c.Screen,
+		Stdin: in, Stdout: rewrap{c.Screen, b}, Stderr: c.Screen,
 		HistoryLimit:           historyMax,
 		DisableAutoSaveHistory: true,
 		InterruptPrompt:        "^C",

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"io"
 	"strings"
 	"testing"
@@ -47,13 +48,51 @@ func TestPaste(t *testing.T) {
 			if cutsBegin(c.in, size) {
 				continue // a mark that begins with a lone escape is a person's key
 			}
-			got, err := io.ReadAll(&paste{ReadCloser: &chunks{pieces}})
+			p := &paste{ReadCloser: &chunks{pieces}}
+			got, err := io.ReadAll(p)
+			for bytes.ContainsRune(got, pieceKey) {
+				got = bytes.Replace(got, []byte(string(pieceKey)), []byte(p.piece()), 1)
+			}
 			if string(got) != c.want || err != nil {
 				t.Errorf("%q by %d: %q %v, want %q", c.in, size, got, err, c.want)
 				break
 			}
 		}
 	}
+}
+
+// A paste costs what it has, not its square: 300 lines are there at once.
+func TestLongPaste(t *testing.T) {
+	for _, mark := range []string{pasteBegin, ""} {
+		text := "def f():\n" + strings.Repeat("    x = 1\n", 300) + "    return 42\n"
+		end := pasteEnd + "\r"
+		if mark == "" {
+			text, end = "x = ["+strings.Repeat("1, ", 1300)+"]; f = lambda: 42", "\r"
+		}
+		term, done := session(t, Config{}, nil, "")
+		term.wait(t, promptFirst)
+		term.typ(mark + text + end)
+		term.typ("print('f is', f())\r")
+		term.wait(t, "f is 42")
+		term.typ("\x04")
+		<-done
+		if term.n > 1<<18 {
+			t.Errorf("%d bytes are shown", term.n)
+		}
+	}
+}
+
+// A prompt does not hide what was printed without the end of its line.
+func TestFreshLine(t *testing.T) {
+	term, done := session(t, Config{}, nil, "")
+	term.wait(t, promptFirst)
+	term.typ("printf('ab%s', 'c')\r")
+	term.wait(t, "\nabc\n")
+	term.wait(t, promptFirst)
+	term.typ("printf('x'); fail('no')\r")
+	term.wait(t, "\nx\nerror: ")
+	term.typ("\x04")
+	<-done
 }
 
 // A pasted function with empty lines, and what follows it, runs at one Enter.

@@ -263,6 +263,9 @@ func (s *Session) attended(interrupt func(), fn func() error) {
 	end := s.Host.watch()
 	err := fn()
 	end()
+	if w, ok := s.Out.(interface{ FreshLine() }); ok && (s.Tty || s.Echo) {
+		w.FreshLine()
+	}
 	s.report(err)
 	if s.End != nil {
 		s.End()

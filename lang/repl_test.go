@@ -20,6 +20,7 @@ type terminal struct {
 	w   *io.PipeWriter
 	mu  sync.Mutex
 	out bytes.Buffer
+	n   int // bytes shown in all
 }
 
 func newTerminal() *terminal {
@@ -32,6 +33,7 @@ func (t *terminal) Close() error { return nil }
 func (t *terminal) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.n += len(p)
 	return t.out.Write(p)
 }
 
@@ -64,8 +66,9 @@ func (t *terminal) typ(s string) { io.WriteString(t.w, s) }
 // session starts a session on an in-memory terminal.
 func session(t *testing.T, cfg Config, signals chan os.Signal, hist string) (*terminal, chan int) {
 	term := newTerminal()
-	cfg.Stdout = term
-	s := &Session{Host: New(cfg), In: term, Out: term, Tty: true, Banner: "welcome\n", History: hist, Signals: signals}
+	sink := &Sink{W: term}
+	cfg.Stdout = sink
+	s := &Session{Host: New(cfg), In: term, Out: sink, Term: term, Tty: true, Banner: "welcome\n", History: hist, Signals: signals}
 	done := make(chan int)
 	go func() { done <- s.Run() }()
 	return term, done

@@ -85,7 +85,10 @@ func (b *block) searching(r rune) (rune, bool) {
 		b.endSearch(b.line)
 		return r, true
 	}
-	if r < ' ' || r >= filler && r <= deleteKey || r == jointRune { // another key ends it; the statement is there to be edited
+	more := []rune{r}
+	if r == pieceKey {
+		more = []rune(b.piece())
+	} else if r < ' ' || r >= filler && r <= deleteKey || r == jointRune { // another key ends it; the statement is there to be edited
 		b.sought, b.search, b.whole = s.text, nil, true
 		from, to := b.row(b.pos)
 		switch r {
@@ -98,7 +101,7 @@ func (b *block) searching(r rune) (rune, bool) {
 		}
 		return b.edit(b.line, b.pos)
 	}
-	s.text = append(s.text, r)
+	s.text = append(s.text, more...)
 	if s.at == len(b.past) {
 		return b.look(len(b.past)-1, -1)
 	}

@@ -12,7 +12,15 @@ type Sink struct {
 	W      io.Writer
 	Before func() // called before each write to W; may be nil
 
-	to io.Writer // where output goes instead of W
+	to   io.Writer // where output goes instead of W
+	open bool      // the last line has no end yet
+}
+
+// FreshLine ends the line that was begun, so that a prompt has one of its own.
+func (s *Sink) FreshLine() {
+	if s.open {
+		io.WriteString(s, "\n")
+	}
 }
 
 // Write implements io.Writer.
@@ -22,6 +30,9 @@ func (s *Sink) Write(b []byte) (int, error) {
 	}
 	if s.Before != nil {
 		s.Before()
+	}
+	if len(b) > 0 {
+		s.open = b[len(b)-1] != '\n'
 	}
 	return s.W.Write(b)
 }
