@@ -104,14 +104,11 @@ func (t *Tracer) recordsCmdline() bool {
 	return (t.current.records || t.eventsOn > 0 || t.printkUsed && t.opt(optPrintk)) && t.opt(optRecordCmd)
 }
 
-// saveTask notes the name of the task that has just been traced on c. Linux does so at the next task switch, so a task
+// saveTask notes the name of the task that has just been traced on c, not the one before. Linux does so at the next task switch, so a task
 // that has not been switched since shows as <...> there, and here by its name. A name can change while a task runs
 // (execve), so it is read again when the next task is traced here, and when the names are printed.
 func (t *Tracer) saveTask(c *kernel.VCPU, w running) {
 	p := &t.cpu[c.ID]
-	if p.saved.task == w.task && p.saved.pid == w.pid {
-		return
-	}
 	t.saveAgain(p)
 	p.saved = tracedTask{w.task, w.pid}
 	t.saveAgain(p)

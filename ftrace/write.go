@@ -109,7 +109,7 @@ func (t *Tracer) commit(c *kernel.VCPU, w running) {
 
 // committed is what commit does when the ring has it.
 func (t *Tracer) committed(c *kernel.VCPU, w running) {
-	if t.recordsCmdline() {
+	if s := &t.cpu[c.ID].saved; (s.task != w.task || s.pid != w.pid) && t.recordsCmdline() {
 		t.saveTask(c, w)
 	}
 	if t.wait.pending {

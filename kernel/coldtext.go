@@ -177,14 +177,20 @@ func (v *VCPU) GateText(va uint64) int {
 
 // runCold does p and its gate, which is fns.
 func (v *VCPU) runCold(p *Cold, fns []Gate) {
-	v.enterCold(p)
+	s := &v.coldState
+	s.piece, s.sure, s.kept = p, false, false // as enterCold, but that there is OverheadModel here
+	v.CPU.Keep(&s.regs)
 	ok, fault := v.CPU.RunStraight(p.way)
 	switch {
 	case fault:
 		v.m.exception(v)
 	case ok && fns != nil:
-		v.coldState.sure = true
-		v.runFuncs(fns)
+		s.sure, v.own = true, false
+		var rax uint64
+		for _, fn := range fns {
+			rax = fn(v)
+		}
+		v.endGate(rax)
 	case ok:
 		v.m.gate(v, p.gate, nil)
 	}

@@ -194,6 +194,11 @@ func (v *VCPU) runFuncs(fns []Gate) {
 	for _, fn := range fns {
 		rax = fn(v)
 	}
+	v.endGate(rax)
+}
+
+// endGate returns from the gate at RIP, unless its functions have gone elsewhere.
+func (v *VCPU) endGate(rax uint64) {
 	if !v.own && !v.CPU.GateReturn(rax) {
 		v.m.deliver(v) // a wild jump has come here with a broken stack
 	}

@@ -154,7 +154,32 @@ func eventLen(n int) int {
 // Reserve opens an event of n payload bytes at time ts and returns the payload to fill. It fails when the event is too
 // long, when the ring is full in discard mode (dropped), when nested events have filled the whole ring (commit overrun)
 // and when events nest deeper than Linux's five contexts. The payload may hold old bytes. See rb_reserve_next_event.
+//
+// Here is what most events are: short, behind another one on their page, with a delta that fits their header.
 func (b *Buffer) Reserve(ts uint64, n int) ([]byte, bool) {
+	p, size, depth := b.tail, eventLen(n), uint(b.depth)
+	w, delta := uint(p.write), ts-b.stamp
+	if depth >= maxNest || n > maxSmall || delta >= maxDelta || w-1 >= PayloadSize-uint(size) {
+		return b.reserve(ts, n)
+	}
+	e := &b.nest[depth] // filled in place: as a whole it would be made aside and copied
+	e.off, e.size, e.ext, e.stamp = int(w), size, 0, b.stamp
+	if e.page != p {
+		e.page = p
+	}
+	b.depth++
+	b.stamp = ts
+	p.write = int(w) + size
+	p.entries++
+	b.reserved++
+	b.bytes += uint64(size)
+	d := p.data[HeaderSize+w:]
+	binary.LittleEndian.PutUint32(d, uint32(delta<<5)|uint32(size-evHeader)/4)
+	return d[evHeader : evHeader+n : evHeader+n], true
+}
+
+// reserve is Reserve for all events.
+func (b *Buffer) reserve(ts uint64, n int) ([]byte, bool) {
 	if n > MaxData || b.depth == maxNest {
 		return nil, false
 	}
@@ -174,11 +199,7 @@ func (b *Buffer) Reserve(ts uint64, n int) ([]byte, bool) {
 		}
 		p, w, delta, ext = b.tail, 0, 0, 0
 	}
-	e := &b.nest[b.depth] // filled in place: as a whole it would be made aside and copied
-	e.off, e.size, e.ext, e.stamp = w, size+ext, ext, b.stamp
-	if e.page != p {
-		e.page = p
-	}
+	b.nest[b.depth] = open{p, w, size + ext, ext, b.stamp}
 	b.depth++
 	b.stamp = ts
 	p.write = w + size + ext
@@ -207,6 +228,18 @@ func (b *Buffer) Reserve(ts uint64, n int) ([]byte, bool) {
 
 // Commit closes the last reserved event. The outermost commit publishes all of them.
 func (b *Buffer) Commit() {
+	p := b.comPage
+	if b.depth != 1 || p != b.tail {
+		b.commitMore()
+		return
+	}
+	b.depth = 0
+	b.entries++
+	p.release(uint64(p.write))
+}
+
+// commitMore is Commit of a nested event, or of more pages than one.
+func (b *Buffer) commitMore() {
 	if b.depth == 0 {
 		panic("BUG: ring: commit without reserve")
 	}
