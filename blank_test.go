@@ -46,7 +46,7 @@ func TestBlankEvents(t *testing.T) {
 	if err != nil || len(goldens) == 0 {
 		t.Fatal(err, goldens)
 	}
-	snaps := newMachines()
+	snaps := testMachines
 	run := func(file string, booted func(m *kernel.Machine)) string { return runBooted(t, snaps, file, booted) }
 	whole, shows := map[string]string{}, map[string]string{}
 	var tr *ftrace.Tracer
@@ -154,7 +154,7 @@ var optionGoldens = [][2]string{
 
 // TestBlankOptionScripts has each of them, in turn, accept what is written and do nothing.
 func TestBlankOptionScripts(t *testing.T) {
-	snaps := newMachines()
+	snaps := testMachines
 	run := func(file string, booted func(m *kernel.Machine)) string {
 		opts, err := parseArgs([]string{"run", "--max-memory=4G", "scripts/" + file})
 		if err != nil {

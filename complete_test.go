@@ -18,7 +18,7 @@ func TestCompletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := (&program{opts: opts, snaps: newMachines()}).host(io.Discard, "")
+	h := (&program{opts: opts, snaps: testMachines}).host(io.Discard, "")
 	if err := h.Eval("tracer.instance(\"mine\").set(\"nop\")"); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func BenchmarkCompletion(b *testing.B) {
 		}
 	})
 	opts, _ := parseArgs(nil)
-	h := (&program{opts: opts, snaps: newMachines()}).host(io.Discard, "")
+	h := (&program{opts: opts, snaps: testMachines}).host(io.Discard, "")
 	for _, before := range []string{"kernel.sym(\"", "kprobe.attach(\"v", "on(\"kprobe:v"} {
 		b.Run(before[:4], func(b *testing.B) {
 			for b.Loop() {

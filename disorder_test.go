@@ -105,7 +105,7 @@ var disorderKnown = [][2]string{{"kprobe_events", "p:a vfs_read\nr:b vfs_open\n"
 // TestAnyBytes writes any bytes to any file of tracefs and of debugfs's kprobes, in any order, instances, triggers, dynamic events and
 // sysctls among them: each write is taken or is an errno, and reset() then brings back what was there at boot, to the byte.
 func TestAnyBytes(t *testing.T) {
-	snaps := newMachines()
+	snaps := testMachines
 	for seed := *disorderFrom; seed < *disorderFrom+*disorderSeeds; seed++ {
 		r := rand.New(rand.NewPCG(seed, 9))
 		var steps strings.Builder

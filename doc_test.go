@@ -16,7 +16,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{opts: opts, snaps: newMachines()}
+	p := &program{opts: opts, snaps: testMachines}
 	var text bytes.Buffer
 	for _, f := range p.reference(&text) {
 		t.Errorf("the example of %s", f)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"kscope/ftrace"
@@ -37,10 +38,14 @@ type fire struct {
 	slices int
 }
 
+var fireInitrd = sync.OnceValue(func() []byte {
+	return user.Initrd(append(sh.Files(), user.File{Path: "fire", Mode: 0o100755, Data: []byte(fireScript)})...)
+})
+
 func newFire(t *testing.T, snaps *kernel.Snapshots, overhead kernel.Overhead, seed uint64) *fire {
 	t.Helper()
 	cfg := kernel.Config{CPUs: 8, Mem: 64 << 20, MaxInsns: 5e9, Overhead: overhead, Seed: seed}
-	cfg.Initrd = user.Initrd(append(sh.Files(), user.File{Path: "fire", Mode: 0o100755, Data: []byte(fireScript)})...)
+	cfg.Initrd = fireInitrd()
 	m, err := snaps.Machine(cfg, parts)
 	if err != nil {
 		t.Fatal(err)

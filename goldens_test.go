@@ -28,7 +28,7 @@ func TestMachineChecks(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: newMachines()}
+		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: testMachines}
 		p.checks = []machineCheck{{"fine", func(m *kernel.Machine) func() error {
 			watched = append(watched, m.Config().Seed)
 			return func() error { return nil }
@@ -63,7 +63,7 @@ func TestSeedSweep(t *testing.T) {
 	path := filepath.Join(dir, "a.star")
 	var out bytes.Buffer
 	opts, _ := parseArgs([]string{"-e", "0"})
-	p := &program{opts: opts, stdout: &out, stderr: &out, snaps: newMachines()}
+	p := &program{opts: opts, stdout: &out, stderr: &out, snaps: testMachines}
 	os.WriteFile(path, []byte(strings.Replace(script, "test.true", "print(last)#", 1)), 0o644)
 	p.opts.command, p.opts.files = "run", []string{path}
 	if status := p.dispatch(); status != 0 {
@@ -104,7 +104,7 @@ func TestGoldenCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: newMachines()}
+		p := &program{opts: opts, stdout: &out, stderr: &out, snaps: testMachines}
 		return p.dispatch(), strings.ReplaceAll(out.String(), dir+string(filepath.Separator), "")
 	}
 	const pass = "test.case('sum', lambda: test.eq(1 + 1, 2))\ntest.golden('text')\n"

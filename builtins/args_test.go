@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"kscope/ftrace"
@@ -15,13 +16,15 @@ import (
 )
 
 // bootForTest makes machines as main does.
+var initrd = sync.OnceValue(func() []byte { return user.Initrd() })
+
 func bootForTest(snaps *kernel.Snapshots) func(kernel.Config) (*Guest, error) {
 	return bootLimited(snaps, 30_000_000)
 }
 
 func bootLimited(snaps *kernel.Snapshots, insns uint64) func(kernel.Config) (*Guest, error) {
 	return func(cfg kernel.Config) (*Guest, error) {
-		cfg.Initrd, cfg.MaxInsns = user.Initrd(), insns
+		cfg.Initrd, cfg.MaxInsns = initrd(), insns
 		m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
 			if _, err := user.New(m); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package kprobe
 
 import (
+	"sync"
 	"testing"
 
 	"kscope/ftrace"
@@ -10,6 +11,8 @@ import (
 
 // snaps is shared by the tests so that each configuration boots once.
 var snaps kernel.Snapshots
+
+var initrd = sync.OnceValue(func() []byte { return user.Initrd() })
 
 // boot gives a fork of a booted machine with kprobes.
 func boot(tb testing.TB, cfg kernel.Config) *Kprobes {
@@ -22,7 +25,7 @@ func boot(tb testing.TB, cfg kernel.Config) *Kprobes {
 // bootOpen is boot for whoever closes the machine's programs himself.
 func bootOpen(tb testing.TB, cfg kernel.Config) *Kprobes {
 	tb.Helper()
-	cfg.Initrd = user.Initrd()
+	cfg.Initrd = initrd()
 	m, err := snaps.Machine(cfg, func(m *kernel.Machine) error {
 		if _, err := user.New(m); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -40,10 +41,12 @@ func (noTracer) Fork(m *kernel.Machine) kernel.Part {
 	return noTracer{}
 }
 
+var initrd = sync.OnceValue(func() []byte { return user.Initrd(sh.Files()...) })
+
 // boot gives a fork of a booted machine with the shell in /bin.
 func boot(t testing.TB, cfg kernel.Config) (*kernel.Machine, *user.Host) {
 	t.Helper()
-	cfg.Initrd = user.Initrd(sh.Files()...)
+	cfg.Initrd = initrd()
 	if cfg.MaxInsns == 0 {
 		cfg.MaxInsns = 2e9 // a guest that never ends must fail, not hang the tests
 	}
