@@ -41,6 +41,7 @@ type options struct {
 	spec      string // of list
 	verbose   bool
 	html      bool
+	quiz      bool // of lab
 	output    string // of record
 	to        string // of convert
 	junit     string
@@ -55,6 +56,7 @@ var commands = [...]struct{ name, args, doc string }{
 	{"test", "[flags] dir", "run the goldens: x.star, x.sh or x.in with x.out, and x.txtar"},
 	{"image", "export FILE", "write the guest's kernel and modules, for --image"},
 	{"list", "['kprobe:vfs_*'] [-v]", "what a spec of on() matches; -v shows prototypes and fields"},
+	{"lab", "[N | f.lab]", "a course about tracing: the list of its lessons; do one, or print it when not on a terminal"},
 	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
 	{"record", "[-o trace.dat] f.star", "run a script, then write its trace for trace-cmd, KernelShark"},
 	{"report", "trace.dat", "print a trace.dat as trace-cmd report does"},
@@ -119,7 +121,7 @@ func newFlags(o *options) *flag.FlagSet {
 		}
 		return nil
 	})
-	f.BoolVar(&o.echo, "echo", false, "print the statements of a session that is no terminal")
+	f.BoolVar(&o.echo, "echo", false, "print the statements of a session that is no terminal; with lab, take answers from there")
 	f.BoolFunc("update", "test, conform: rewrite the .out files in which numbers changed (-update=structure: all), or the rows", o.update.Set)
 	f.Func("run", "test: only goldens whose path matches `RE`", func(s string) (err error) {
 		o.filter, err = regexp.Compile(s)
@@ -139,6 +141,7 @@ func newFlags(o *options) *flag.FlagSet {
 	f.BoolVar(&o.json, "json", false, "test: one JSON object per golden")
 	f.BoolVar(&o.verbose, "v", false, "list: show prototypes and fields")
 	f.BoolVar(&o.html, "html", false, "doc: write HTML instead of Markdown")
+	f.BoolVar(&o.quiz, "quiz", false, "lab: print a lesson without its answers")
 	f.StringVar(&o.output, "o", "trace.dat", "record: the `FILE` to write")
 	f.Func("to", "convert: the `FORMAT`: chrome, flame or folded", func(s string) error {
 		if o.to = s; !slices.Contains([]string{"chrome", "flame", "folded"}, s) {
@@ -340,6 +343,10 @@ func (o *options) check(words []string) error {
 	case "doc":
 		if len(words) != 0 {
 			return fmt.Errorf("doc: want no file, got %d: it writes to standard output", len(words))
+		}
+	case "lab":
+		if len(words) > 1 {
+			return fmt.Errorf("lab: want one lesson, got %d; kscope lab lists them", len(words))
 		}
 	case "list":
 		if len(words) > 1 {

@@ -137,6 +137,8 @@ func (p *program) runGolden(r *lang.GoldenRun) int {
 			r.Faults = append(r.Faults, faults...)
 			return lang.ExitOK
 		}
+	case ".lab":
+		return p.runLesson(r.Path, &lang.Sink{W: r.Out}, dir)
 	case ".in":
 		out := &lang.Sink{W: r.Out}
 		h := p.host(out, dir)

@@ -92,6 +92,8 @@ func (p *program) dispatch() int {
 		return p.list()
 	case "doc":
 		return p.doc()
+	case "lab":
+		return p.lab()
 	}
 	if opts.eval != "" {
 		return p.batch(func(h *lang.Host, errw io.Writer) int {

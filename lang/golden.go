@@ -16,8 +16,9 @@ import (
 )
 
 // A golden is a script x.star beside x.out: its pin (Pin), then the exact bytes that it prints: standard output, the error
-// report, and a last line with the exit status when it is not 0. x.in, a session file, or x.sh, a shell script of the guest, may
-// take the script's place; x.txtar is a golden in one file (archive). Files whose names begin with "_" are libraries for load().
+// report, and a last line with the exit status when it is not 0. x.in, a session file, x.sh, a shell script of the guest, or x.lab,
+// a lesson, may take the script's place; x.txtar is a golden in one file (archive). Files whose names begin with "_" are libraries
+// for load().
 
 // Goldens runs the goldens of a directory tree.
 type Goldens struct {
@@ -274,7 +275,7 @@ func goldenPath(script string) string {
 // isScript tells which files are goldens.
 func isScript(name string) bool {
 	ext := filepath.Ext(name)
-	return (ext == ".star" || ext == ".in" || ext == ".sh" || ext == ".txtar") && !strings.HasPrefix(filepath.Base(name), "_")
+	return (ext == ".star" || ext == ".in" || ext == ".sh" || ext == ".lab" || ext == ".txtar") && !strings.HasPrefix(filepath.Base(name), "_")
 }
 
 // find lists the scripts, sorted, and the .out files that no script writes.

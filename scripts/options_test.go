@@ -97,6 +97,12 @@ func scripts(t *testing.T) (all []string) {
 			for _, chunk := range strings.Split(string(text), "\n---\n") {
 				all = append(all, chunk)
 			}
+		case ".lab":
+			l, err := lang.ParseLesson(string(text))
+			if err != nil {
+				return err
+			}
+			all = append(all, append(l.Typed(), l.Hidden()...)...)
 		case ".in":
 			all = append(all, strings.Split(string(text), "\n")...)
 		case ".txtar":

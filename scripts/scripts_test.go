@@ -203,7 +203,7 @@ func TestReadme(t *testing.T) {
 func source(t *testing.T) string {
 	var all strings.Builder
 	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
-		if ext := filepath.Ext(path); err == nil && (ext == ".star" || ext == ".in" || ext == ".sh" || ext == ".txtar") {
+		if ext := filepath.Ext(path); err == nil && (ext == ".star" || ext == ".in" || ext == ".sh" || ext == ".lab" || ext == ".txtar") {
 			var text []byte
 			text, err = os.ReadFile(path)
 			all.Write(text)

@@ -9,6 +9,12 @@ import (
 //go:embed tools/*.star
 var files embed.FS
 
+//go:embed lab/*.lab seeds/*-*.txt
+var course embed.FS
+
+// Course holds the lessons, lab/*.lab, and the documents that they quote, seeds/*.txt.
+func Course() fs.FS { return course }
+
 // Std is the library: load("@std//funclatency.star", "funclatency").
 func Std() fs.FS {
 	std, err := fs.Sub(files, "tools")
