@@ -264,6 +264,7 @@ func runFile(h *lang.Host, path string, errw io.Writer) int {
 	if err != nil {
 		return h.Report(errw, err)
 	}
+	h.Shell = true
 	v, err := h.ValueWith("sh(script)", starlark.StringDict{"script": starlark.String(text)})
 	var e *lang.Error
 	if errors.As(err, &e) && e.Code == "E2BIG" {

@@ -150,6 +150,9 @@ func TestSessionOnPty(t *testing.T) {
 		{"\x03", ""}, // stops the guest; the loop goes on
 		{"", "MIPS; Ctrl-C stops"},
 		{"\x03", "interrupted"}, // the second one ends the script
+		{"sh(\"yes > /dev/null\")\r", "null\")\r\n"}, // Ctrl-C is SIGINT for what the shell runs
+		{"\x03", "sh: interrupted"},
+		{"[t for t in kernel.tasks() if t.comm == \"yes\"]\r", "\n[]"},
 		{"def command_up(args):\r", "... "},
 		{"    print(\" \".join(args))\r", "... "},
 		{"\r", ">>> "},

@@ -25,6 +25,7 @@ type shared struct {
 	procs map[int]*process  // programs that scripts started
 	err   error             // of a Starlark program, until a run reports it
 	spots map[spotKey]*spot // guest probes of on()
+	oops  int               // reports of the guest that were told
 	kept  *keeper           // copies of the machine for kernel.rewind; nil: none are made
 	busy  bool              // something drives the machine: what runs inside it may not
 	ctxs  []probeCtx        // for newCtx
@@ -44,6 +45,7 @@ func wrap(m *kernel.Machine) (*Guest, error) {
 		return nil, fmt.Errorf("the machine has no tracer")
 	}
 	g := &Guest{shared: &shared{M: m, procs: map[int]*process{}}, T: t}
+	g.oops = len(m.Oopses())
 	if k, ok := kprobe.Of(m); ok {
 		k.Owner = g
 	}

@@ -196,10 +196,36 @@ func (g *Guest) run(c *call, u kernel.Until) (kernel.Stop, error) {
 		}
 		return g.programError()
 	})
+	if stop.Reason != kernel.StopPanic && g.env.guest != nil && g.env.guest.shared == g.shared && !g.env.host.Shell {
+		g.oopsed()
+	}
 	if err == nil && (stop.Reason == kernel.StopPanic || stop.Reason == kernel.StopLimit) {
 		err = c.stopped(stop, "running")
 	}
 	return stop, err
+}
+
+// oopsed says that the guest of the script has faulted since the last time: a program that goes on would hide it.
+func (g *Guest) oopsed() {
+	var news []*kernel.OopsRecord
+	list := g.M.Oopses()
+	for _, o := range list[min(g.oops, len(list)):] {
+		if o.Die && len(o.Line) > 0 {
+			news = append(news, o)
+		}
+	}
+	if g.oops = len(list); len(news) == 0 {
+		return
+	}
+	o, more := news[0], ""
+	what := o.Line[0]
+	if strings.HasPrefix(what, "----") && len(o.Line) > 1 { // cut here
+		what = o.Line[1]
+	}
+	if len(news) > 1 {
+		more = fmt.Sprintf(", and %d more", len(news)-1)
+	}
+	fmt.Fprintf(g.env.host.Stdout(), "oops: %s (%s-%d, cpu%d)%s; kernel.dmesg() has the report\n", what, o.Task.Comm, o.Task.Pid, o.CPU, more)
 }
 
 // stopRecord is the result of kernel.run.
@@ -351,7 +377,12 @@ func (g *Guest) wait(c *call, p *process, prog string, timeout int64) (starlark.
 				Hint: "timeout = 0 waits as long as it takes", Code: "ETIMEDOUT",
 			}
 		}
-		return nil, c.stopped(stop, "waiting for "+prog)
+		err := c.stopped(stop, "waiting for "+prog)
+		var e *lang.Error
+		if stop.Reason == kernel.StopInterrupt && errors.As(err, &e) {
+			e.Hint = fmt.Sprintf("it is still there: kernel.task(%d).kill() ends it, kernel.run() goes on", p.pid)
+		}
+		return nil, err
 	}
 	return starlarkstruct.FromStringDict(starlarkstruct.Default, starlark.StringDict{
 		"code": num(code), "out": str(p.out.String()), "err": str(p.err.String()),
@@ -433,7 +464,7 @@ func runShell(c *call) (starlark.Value, error) {
 	}
 	code, exited := c.g.M.Exited(p.pid)
 	if !exited {
-		return nil, c.stopped(stop, "waiting for the shell")
+		return nil, c.broken(stop, "waiting for the shell", p.pid)
 	}
 	if capture {
 		return starlarkstruct.FromStringDict(starlarkstruct.Default, starlark.StringDict{

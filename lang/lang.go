@@ -71,6 +71,8 @@ type Config struct {
 
 // Host runs Starlark for one script or one session.
 type Host struct {
+	Shell bool // it runs a script of the guest's shell: nothing is printed that Linux would not
+
 	cfg     Config
 	env     starlark.StringDict
 	rows    []Row
