@@ -1,5 +1,7 @@
 package kernel
 
+import "kscope/kernel/mem"
+
 // Bare gives external tests the results for gates that nobody registers.
 func Bare(m *Machine) { _ = bare(m) }
 
@@ -21,4 +23,44 @@ func EarlyIPI(m *Machine, cpu int) {
 func NextDraw(m *Machine) uint64 {
 	r := m.rng
 	return r.next()
+}
+
+// MarkStacks has the frames of all tasks' kernel stacks taken for code: each store there costs its CPU what one to text costs, and stops
+// it, the frames of exceptions too.
+func MarkStacks(m *Machine) {
+	for _, t := range m.Tasks() {
+		lo, ok := m.taskStack(t.Addr)
+		for va := lo; ok && va < lo+m.ThreadSize(); va += mem.PageSize {
+			if pa, mapped := m.Translate(va); mapped {
+				m.phys.MarkCode(pa / mem.PageSize)
+			}
+		}
+	}
+	for _, v := range m.cpus {
+		v.CPU.FlushTLB()
+	}
+}
+
+// CostlyFrames does so with the page of the stack at each fault of the instruction at va, until its handler at entry begins, and counts
+// the faults.
+func CostlyFrames(m *Machine, va, entry uint64) (faults *int, err error) {
+	faults = new(int)
+	marked := uint64(0)
+	_, err = m.Hook(va, func(v *VCPU) {
+		if pa, ok := m.Translate(v.CPU.Reg(regSP) - 8); ok && marked == 0 {
+			marked = pa / mem.PageSize
+			m.phys.MarkCode(marked)
+			v.CPU.FlushTLB()
+		}
+	})
+	if err == nil {
+		_, err = m.Hook(entry, func(v *VCPU) {
+			if marked != 0 {
+				m.phys.Bump(marked)
+				marked = 0
+				*faults++
+			}
+		})
+	}
+	return faults, err
 }

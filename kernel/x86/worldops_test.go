@@ -307,7 +307,14 @@ func (g *program) remapOps(va uint64) {
 	t := g.remaps[g.rnd.IntN(len(g.remaps))]
 	r, s := g.free(), g.free()
 	touch := func() {
-		if t.va >= kernVA && t.va < kdataVA && g.rnd.IntN(2) == 0 {
+		if t.va >= kernVA && t.va < kdataVA && g.rnd.IntN(3) > 0 { // run it
+			to := kernSlots + ((t.va+0xfff-kernSlots)/slotSize+1+g.rnd.Uint64N(4))*slotSize
+			if g.rnd.IntN(2) == 0 {
+				g.rel(va, []byte{0xe8}, to)
+				return
+			}
+			g.movImm(s, to)
+			g.emit(slices.Concat(rexB(s), []byte{0xff, 0xd0 | byte(s&7)})...)
 			return
 		}
 		at := t.va + g.rnd.Uint64N(0xff8)
@@ -392,6 +399,9 @@ func (g *program) longStrings(va uint64) {
 		}
 	}
 	n := g.rnd.Uint64N(600)
+	if g.rnd.IntN(2) == 0 {
+		n = g.rnd.Uint64N(20)
+	}
 	g.movImm(x86.RCX, n)
 	g.movImm(x86.RSI, dataVA+g.rnd.Uint64N(0x3000))
 	g.movImm(x86.RDI, dataVA+g.rnd.Uint64N(0x3000))
@@ -411,6 +421,13 @@ func (g *program) longStrings(va uint64) {
 // groupOps are rows of accesses to near places from one base register, as gcc makes them.
 func (g *program) groupOps(va uint64) {
 	b, d := g.base, int(g.rnd.Uint64N(0x1000))-0x800
+	if g.rnd.IntN(2) == 0 { // a copy, which may change on the way
+		if b = g.free(); b != x86.RAX {
+			g.emit(0x48|byte(g.base>>3)<<2|byte(b>>3), 0x89, 0xc0|byte(g.base&7)<<3|byte(b&7))
+		} else {
+			b = g.base
+		}
+	}
 	if g.rnd.IntN(3) == 0 { // at the end of a page
 		d = 0x1000 - int(g.baseVal&0xfff) - g.rnd.IntN(40)
 	}
@@ -428,7 +445,17 @@ func (g *program) groupOps(va uint64) {
 		at := func(op ...byte) []byte {
 			return put32(slices.Concat([]byte{rex}, op, []byte{m}, sib), uint64(d+g.rnd.IntN(48)))
 		}
-		switch g.rnd.IntN(8) {
+		k := g.rnd.IntN(10)
+		if b == g.base {
+			k %= 8
+		} else if r == b && k != 8 {
+			continue
+		}
+		switch k {
+		case 8:
+			g.emit(0x48|byte(b>>3), 0x83, 0xc0|byte(b&7), byte(g.rnd.IntN(16))-8)
+		case 9:
+			g.emit(0x48|byte(g.base>>3)<<2|byte(b>>3), 0x89, 0xc0|byte(g.base&7)<<3|byte(b&7))
 		case 0, 1:
 			g.emit(at(0x8b)...)
 		case 2, 3:
