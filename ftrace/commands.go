@@ -3,7 +3,6 @@ package ftrace
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kscope/kernel"
@@ -163,7 +162,7 @@ func (t *Tracer) command(s *filterState, word string, enable bool) error {
 	fn, rest, _ := strings.Cut(word, ":")
 	name, param, hasParam := strings.Cut(rest, ":")
 	if name == "mod" {
-		return t.modCommand(s, fn, param)
+		return t.modCommand(s, fn, param, hasParam)
 	}
 	for i := range commandKinds {
 		k := &commandKinds[i]
@@ -189,9 +188,9 @@ func (t *Tracer) addCommand(k *commandKind, fn, param string) error {
 	if number, _, _ := strings.Cut(param, ":"); k.fixed != 0 {
 		count = k.fixed
 	} else if k.counted && number != "" {
-		n, err := strconv.ParseUint(strings.TrimPrefix(number, "+"), 0, 64)
-		if err != nil || strings.Contains(number, "_") {
-			return kernel.EINVAL
+		n, err := kstrtoul(number, 0)
+		if err != nil {
+			return err
 		}
 		count = int64(n)
 	}
@@ -236,10 +235,10 @@ func (t *Tracer) eventCommand(name, fn, param string, enable bool) error {
 		return t.removeCommand(k, pattern)
 	}
 	count := int64(-1)
-	if k.counted && part[2] != "" {
-		n, err := strconv.ParseUint(strings.TrimPrefix(part[2], "+"), 0, 63)
-		if err != nil || strings.Contains(part[2], "_") {
-			return kernel.EINVAL
+	if k.counted {
+		n, err := kstrtoul(part[2], 0)
+		if err != nil {
+			return err
 		}
 		count = int64(n)
 	}
@@ -260,6 +259,9 @@ func (t *Tracer) addFunctions(k *commandKind, p *funcProbe, fn string, put func(
 	h := NewHash()
 	if fn == "" || !t.sites.enter(h, fn) {
 		return kernel.EINVAL
+	}
+	if p != nil && h.within(p.ops.Filter) {
+		return kernel.EINVAL // all have it already
 	}
 	if p == nil {
 		p = t.newFuncProbe(k)
@@ -340,40 +342,51 @@ func (t *Tracer) commandsText(b []byte) []byte {
 // pendingMod is a function:mod:module that matched nothing when it was written: ftrace_mod_load.
 type pendingMod struct{ fn, module string }
 
-// modCommand is ftrace_mod_callback: the functions of a module; !module means of all others. What matches nothing is kept,
-// and listed, for when such a module is loaded.
-func (t *Tracer) modCommand(s *filterState, fn, module string) error {
-	if t.sites.enterMod(s.hash, fn, module) {
+// modCommand is ftrace_mod_callback: the functions of a module; !module means of all others, and one without a name any module. What
+// matches nothing is kept, and listed, for when such a module is loaded (cache_mod). named: there was a ':' behind "mod".
+func (t *Tracer) modCommand(s *filterState, fn, module string, named bool) error {
+	if t.sites.enterMod(s.hash, fn, module, named) {
 		return nil
 	}
-	if strings.HasPrefix(fn, "!") {
-		for i, m := range s.mods {
-			if m.fn == fn[1:] && m.module == module {
-				s.mods = slices.Delete(s.mods, i, i+1)
-				return nil
-			}
+	if fn, not := strings.CutPrefix(fn, "!"); not {
+		n := len(s.mods)
+		s.mods = slices.DeleteFunc(slices.Clone(s.mods), func(m pendingMod) bool { return m.module == module && (fn == "*" || fn == m.fn) })
+		if len(s.mods) == n {
+			return kernel.EINVAL
 		}
-		return kernel.EINVAL
+		return nil
+	}
+	if t.sites.hasModule(module) {
+		return kernel.EINVAL // it has come already, without such a function
 	}
 	s.mods = slices.Insert(s.mods, 0, pendingMod{fn, module}) // the newest is listed first
 	return nil
 }
 
-// enterMod is match_records with a module.
-func (s *Sites) enterMod(h *Hash, fn, module string) bool {
+// hasModule says whether a module of that name has call sites.
+func (s *Sites) hasModule(name string) bool {
+	return name != "" && slices.ContainsFunc(s.recs, func(r Record) bool { return r.Module == name })
+}
+
+// enterMod is match_records with a module; not named: of any text.
+func (s *Sites) enterMod(h *Hash, fn, module string, named bool) bool {
 	p, mod, found := parsePattern(fn), parsePattern(module), false
+	if !named || p.kind == matchIndex {
+		return s.enter(h, fn)
+	}
+	if p.text == "" {
+		p.kind = matchEnd // nothing is every function
+	}
 	for i := range s.recs {
 		r := &s.recs[i]
-		if module != "" {
-			if mod.text == "" {
-				if (r.Module != "") == mod.not {
-					continue
-				}
-			} else if (r.Module != "" && mod.match(r.Module)) == mod.not {
+		if mod.text == "" {
+			if (r.Module != "") == mod.not {
 				continue
 			}
+		} else if (r.Module != "" && mod.match(r.Module)) == mod.not {
+			continue
 		}
-		if !(p.text == "" && p.kind == matchFull) && !p.match(r.Name) {
+		if !p.match(r.Name) {
 			continue
 		}
 		found = true

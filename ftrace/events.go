@@ -63,7 +63,7 @@ type eventUse struct {
 // eventFiles are the files of each event.
 var eventFiles = [...]File{
 	{Path: "enable", Mode: 0o640, Text: eventEnableText, Write: writeEventEnable, Doc: "whether the event is recorded: 0 or 1"},
-	{Path: "filter", Mode: 0o640, Text: eventFilterText, Write: writeEventFilter, Doc: "which of these events are recorded; 0: all"},
+	{Path: "filter", Once: true, Mode: 0o640, Text: eventFilterText, Write: writeEventFilter, Doc: "which of these events are recorded; 0: all"},
 	{Path: "format", Mode: 0o440, Text: traceEventFormat, Doc: "fields of a record of this event"},
 	{Path: "hist", Mode: 0o440, Text: histFileText, Doc: "the histograms that triggers of this event have made"},
 	{Path: "id", Mode: 0o440, Text: traceEventID, Doc: "number of this event in records"},
@@ -73,7 +73,7 @@ var eventFiles = [...]File{
 
 var systemFiles = [...]File{
 	{Path: "enable", Mode: 0o640, Text: systemEnableText, Write: writeSystemEnable, Doc: "all events of the system: 0, 1, or X when they differ"},
-	{Path: "filter", Mode: 0o640, Text: systemFilterText, Write: writeSystemFilter, Doc: "one filter for all events of the system that it fits"},
+	{Path: "filter", Once: true, Mode: 0o640, Text: systemFilterText, Write: writeSystemFilter, Doc: "one filter for all events of the system that it fits"},
 }
 
 // AddEvent makes an event known, with its files, in all tracers.
@@ -310,43 +310,19 @@ func (u *eventUse) fire(c *kernel.VCPU, n int, fill func(d []byte)) {
 			u.closeTriggered(c, o)
 		}
 	case !out && !u.asleep:
-		if d, w := u.open(c, n); d != nil {
-			fill(d)
-			u.close(c, d, w)
-		}
+		u.record(c, n, fillFunc(fill))
 	}
 }
+
+// fillFunc is a filler.
+type fillFunc func(d []byte)
+
+func (f fillFunc) fill(_ *kernel.VCPU, d []byte) { f(d) }
 
 // openEvent is a record that is being written.
 type openEvent struct {
 	d []byte
 	running
-}
-
-// open makes room for a record and puts its header in place; nil: its ring is full, or off.
-func (u *eventUse) open(c *kernel.VCPU, n int) (d []byte, w running) {
-	t, ev := u.t, u.ev
-	d, ok := t.reserve(c, ev.ID, n)
-	if ok {
-		w = t.running(c)
-		w.pc += ev.depth
-		t.header(c, ev.ID, w).Put(d)
-	}
-	return d, w
-}
-
-// close commits the record, or takes it back when the filter does not want it.
-func (u *eventUse) close(c *kernel.VCPU, d []byte, w running) {
-	t := u.t
-	c.Charge(costEvent)
-	if u.filter != nil && !u.passes(c, d, w.task) {
-		t.cpu[c.ID].ring.Discard()
-		return
-	}
-	t.commit(c, w)
-	if t.options&(1<<optStacktrace|1<<optUserStack) != 0 {
-		u.stacks(c)
-	}
 }
 
 // stacks writes those that options want behind an event.

@@ -24,13 +24,13 @@ func writePercent(h *Handle, p []byte) (int, error) {
 }
 
 func maxLatencyText(h *Handle, b []byte) ([]byte, error) {
-	return fmt.Appendf(b, "%d\n", h.T.maxLat), nil
+	return fmt.Appendf(b, "%d\n", h.T.maxLat/1000), nil
 }
 
 func writeMaxLatency(h *Handle, p []byte) (int, error) {
 	n, err := parseUint(p, 10)
 	if err == nil {
-		h.T.maxLat = n
+		h.T.maxLat = n * 1000 // and what does not fit is lost: tracing_nsecs_write
 	}
 	return len(p), err
 }

@@ -3,7 +3,6 @@ package ftrace
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kscope/kernel"
@@ -64,14 +63,14 @@ func writePids(h *Handle, p []byte) (int, error) {
 	list := cloneMap(*pidList(h))
 	var w words
 	add := func(word string) error {
-		n, err := strconv.ParseUint(word, 0, 64)
+		n, err := kstrtoul(word, 0)
 		if err != nil {
 			return kernel.EINVAL
 		}
-		if n >= maxPid {
+		if uint32(n) >= maxPid { // what stands above is cut off: 4294967297 is 1
 			return kernel.EPERM
 		}
-		list[int32(n)] = struct{}{}
+		list[int32(uint32(n))] = struct{}{}
 		return nil
 	}
 	err := w.write(p, add)
@@ -89,10 +88,13 @@ func writePids(h *Handle, p []byte) (int, error) {
 	return len(p), nil
 }
 
+// noPids is the pid that the lists of functions' pids show as "no pid" (FTRACE_NO_PIDS in kernel/trace/ftrace.c).
+const noPids = 4 << 20
+
 func pidsText(h *Handle, b []byte) ([]byte, error) {
-	list := *pidList(h)
+	list, ofEvents := *pidList(h), strings.HasPrefix(h.File.Path, "set_event")
 	if list == nil {
-		if strings.HasPrefix(h.File.Path, "set_event") {
+		if ofEvents {
 			return b, nil
 		}
 		return append(b, "no pid\n"...), nil
@@ -103,6 +105,10 @@ func pidsText(h *Handle, b []byte) ([]byte, error) {
 	}
 	slices.Sort(pids)
 	for _, pid := range pids {
+		if pid == noPids && !ofEvents {
+			b = append(b, "no pid\n"...)
+			continue
+		}
 		b = fmt.Appendf(b, "%d\n", pid)
 	}
 	return b, nil

@@ -281,7 +281,7 @@ func TestFiles(t *testing.T) {
 		{"set_ftrace_notrace_pid", "", nil, "no pid\n"},
 		{"set_ftrace_pid", "99999999\n", nil, "99999999\n"},
 		{"set_ftrace_pid", "abc\n", kernel.EINVAL, "no pid\n"},
-		{"set_ftrace_pid", "4294967296\n", kernel.EPERM, "no pid\n"},
+		{"set_ftrace_pid", "2147483648\n", kernel.EPERM, "no pid\n"},
 		{"set_ftrace_pid", "3 1 2\n", nil, "1\n2\n3\n"},
 		{"set_ftrace_pid", "\n", nil, "no pid\n"},
 		{"events/ftrace/function/id", "", nil, "1\n"},

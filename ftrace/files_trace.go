@@ -25,7 +25,7 @@ func currentTracer(h *Handle, b []byte) ([]byte, error) {
 
 func writeCurrentTracer(h *Handle, p []byte) (int, error) {
 	const maxTracerSize = 100
-	return len(p), h.T.setTracer(string(p[:min(len(p), maxTracerSize)]))
+	return len(p), h.T.setTracer(untilNul(p[:min(len(p), maxTracerSize)]))
 }
 
 // isOn is tracer_tracing_is_on: not while a reader stops it (pause-on-trace).
@@ -60,7 +60,7 @@ func writeClock(h *Handle, p []byte) (int, error) {
 	if len(p) > maxClock {
 		return 0, kernel.EINVAL
 	}
-	return len(p), h.T.setClock(string(p))
+	return len(p), h.T.setClock(untilNul(p))
 }
 
 // openTrace is tracing_open: O_TRUNC clears; with pause-on-trace, tracing stops while the file is being read.
@@ -91,7 +91,7 @@ func closeTrace(h *Handle) error {
 }
 
 func readTrace(h *Handle, buf []byte) (int, error) {
-	return h.state.(*traceReader).read(h.T, buf), nil
+	return h.state.(*traceReader).read(h.T, buf, h.pos), nil
 }
 
 func openPipe(h *Handle) error {
@@ -235,7 +235,7 @@ func writeOptions(h *Handle, p []byte) (int, error) {
 	if len(p) > maxOption {
 		return 0, kernel.EINVAL
 	}
-	return len(p), h.T.setOptionWord(string(p))
+	return len(p), h.T.setOptionWord(untilNul(p))
 }
 
 // cpumaskText prints a mask as %*pb does: hexadecimal, 32 bits a group.
@@ -256,25 +256,23 @@ func cpumaskText(h *Handle, b []byte) ([]byte, error) {
 // writeCpumask takes groups of up to eight hexadecimal digits, from the last, with blanks and commas between them; nothing is no CPU. See
 // bitmap_parse.
 func writeCpumask(h *Handle, p []byte) (int, error) {
-	line, _, _ := strings.Cut(string(p), "\n")
+	line, _, _ := strings.Cut(untilNul(p), "\n")
 	groups := strings.FieldsFunc(line, func(c rune) bool { return c == ',' || strings.ContainsRune(" \t\v\f\r", c) })
-	if len(groups) > (len(h.T.cpu)+31)/32 {
-		return 0, kernel.EOVERFLOW
-	}
-	mask := uint64(0)
-	for _, g := range groups {
-		for i := range len(g) {
-			if !strings.ContainsRune("0123456789abcdefABCDEF", rune(g[i])) {
-				return 0, kernel.EINVAL
-			}
-		}
-		x, err := strconv.ParseUint(g, 16, 32)
-		if err != nil {
+	n, mask := len(h.T.cpu), uint64(0)
+	for i := range groups {
+		if i == (n+31)/32 {
 			return 0, kernel.EOVERFLOW
 		}
-		mask = mask<<32 | x
+		g := groups[len(groups)-1-i]
+		x, err := strconv.ParseUint(g[max(0, len(g)-8):], 16, 32)
+		switch {
+		case err != nil || len(g) > 8 && !isHex(g[len(g)-9]):
+			return 0, kernel.EINVAL
+		case len(g) > 8:
+			return 0, kernel.EOVERFLOW
+		}
+		mask |= x << (32 * i)
 	}
-	n := len(h.T.cpu)
 	if n < 64 && mask>>n != 0 {
 		return 0, kernel.EOVERFLOW
 	}
@@ -283,3 +281,5 @@ func writeCpumask(h *Handle, p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }

@@ -26,6 +26,8 @@ type File struct {
 	Write   func(h *Handle, p []byte) (int, error)
 	Close   func(h *Handle) error
 	Top     bool // only at the top, not in instances
+	Once    bool // a read that does not begin at 0 gets nothing
+	Whole   bool // a read with no room for the text and a NUL is EINVAL
 
 	// Splice fills a page with what splice(2) of so many bytes gets next, as gateSplice says; SpliceReady: it would not wait.
 	Splice      func(h *Handle, page []byte, n uint64, waited bool) (int, error)
@@ -50,6 +52,7 @@ type Handle struct {
 	VCPU  *kernel.VCPU // the CPU that makes the current call
 	Flags uint32
 
+	pos   uint64 // of the current read
 	text  []byte // of a Text row, once read
 	fresh bool   // text is there
 	waits bool   // the last read had to wait
@@ -322,6 +325,7 @@ func (fs *FS) openNode(c *kernel.VCPU, n *node, flags uint32) (*Handle, error) {
 // Read reads at pos; 0 bytes are the end. EAGAIN: a blocking file has nothing yet.
 func (h *Handle) Read(buf []byte, pos uint64) (int, error) {
 	f := h.File
+	h.pos = pos
 	switch {
 	case !h.Readable():
 		return 0, kernel.EBADF
@@ -337,7 +341,10 @@ func (h *Handle) Read(buf []byte, pos uint64) (int, error) {
 		}
 		h.text, h.fresh = text, true
 	}
-	if pos >= uint64(len(h.text)) {
+	switch {
+	case f.Whole && len(h.text) >= len(buf):
+		return 0, kernel.EINVAL
+	case pos >= uint64(len(h.text)) || f.Once && pos > 0:
 		return 0, nil
 	}
 	return copy(buf, seqRead(h.text[pos:], len(buf))), nil

@@ -74,7 +74,7 @@ type Tracer struct {
 	mods      [2][]pendingMod // set_ftrace_filter and notrace: modules that are not there yet
 	started   uint64          // when the rings were emptied last: time_start
 	percent   uint64          // buffer_percent
-	maxLat    uint64          // tracing_max_latency
+	maxLat    uint64          // tracing_max_latency, in ns
 	ops       *Ops            // Linux's global_ops: the function tracer with set_ftrace_filter's hashes
 	graph     *graph          // the machine's
 	grapher   *graphUser      // function_graph

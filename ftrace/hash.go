@@ -39,6 +39,16 @@ func (h *Hash) Has(ip uint64) bool {
 func (h *Hash) Add(ip uint64)    { h.ips[ip] = struct{}{} }
 func (h *Hash) Remove(ip uint64) { delete(h.ips, ip) }
 
+// within says whether all of the set is in another.
+func (h *Hash) within(other *Hash) bool {
+	for ip := range h.ips {
+		if !other.Has(ip) {
+			return false
+		}
+	}
+	return true
+}
+
 // Clone copies the set; nil stays nil.
 func (h *Hash) Clone() *Hash {
 	if h == nil {

@@ -147,7 +147,7 @@ func (p *histParser) modifier(name, mod string, flags *histFlags, buckets *uint6
 		if !ok {
 			return p.fail(wrong, rest)
 		}
-		n, err := kstrtoul(number)
+		n, err := kstrtoul(number, 0)
 		if err != nil || n == 0 {
 			return p.fail(wrong, number)
 		}
@@ -166,7 +166,7 @@ func (p *histParser) modifier(name, mod string, flags *histFlags, buckets *uint6
 // atom is parse_atom: a number, a reference to a variable, or a field.
 func (p *histParser) atom(text string, flags histFlags, name string) (*histField, error) {
 	if text != "" && text[0] >= '0' && text[0] <= '9' {
-		n, err := kstrtoul(text)
+		n, err := kstrtoul(text, 0)
 		if err != nil {
 			return nil, p.fail("Expecting numeric literal", text)
 		}

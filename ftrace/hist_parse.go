@@ -72,7 +72,7 @@ func (p *histParser) attrs(text string) (a histAttrs, err error) {
 
 // mapBits is parse_map_size.
 func mapBits(text string) (int, error) {
-	n, err := kstrtoul(text)
+	n, err := kstrtoul(text, 0)
 	if err != nil {
 		return 0, err
 	}

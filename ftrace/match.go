@@ -1,7 +1,6 @@
 package ftrace
 
 import (
-	"strconv"
 	"strings"
 
 	"kscope/kernel"
@@ -80,8 +79,7 @@ func Match(text, name string) bool {
 
 // enter puts the records that match s into h, or takes them out for "!s"; see match_records. False: nothing matches.
 func (s *Sites) enter(h *Hash, text string) bool {
-	p := parsePattern(text)
-	found := false
+	p, found := parsePattern(text), false
 	put := func(ip uint64) {
 		found = true
 		if p.not {
@@ -91,8 +89,7 @@ func (s *Sites) enter(h *Hash, text string) bool {
 		}
 	}
 	if p.kind == matchIndex {
-		n, err := strconv.ParseUint(p.text, 0, 64) // kstrtoul with base 0: 0x and octal too
-		if err == nil && n >= 1 && n <= uint64(len(s.recs)) {
+		if n := simpleStrtoul(p.text); n >= 1 && n <= uint64(len(s.recs)) {
 			put(s.recs[n-1].IP)
 		}
 		return found

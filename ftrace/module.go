@@ -104,7 +104,7 @@ func (t *Tracer) enterPending(mod *kernel.Module) {
 			if h == nil {
 				h = NewHash()
 			}
-			t.sites.enterMod(h, p.fn, mod.Name)
+			t.sites.enterMod(h, p.fn, mod.Name, true)
 			*hash = h
 		}
 		if len(rest) != len(t.mods[i]) {

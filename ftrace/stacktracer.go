@@ -121,7 +121,7 @@ func stackTraceText(h *Handle, b []byte) ([]byte, error) {
 }
 
 func stackMaxText(h *Handle, b []byte) ([]byte, error) {
-	return fmt.Appendf(b, "%d\n", h.T.stack.max), nil
+	return fmt.Appendf(b, "%d\n", int64(h.T.stack.max)), nil
 }
 
 func writeStackMax(h *Handle, p []byte) (int, error) {
@@ -148,8 +148,8 @@ func openStackFilter(h *Handle) error {
 
 func (h *Handle) stackFilterWord(st *filterState, word string) error {
 	if fn, rest, ok := strings.Cut(word, ":"); ok {
-		name, param, _ := strings.Cut(rest, ":")
-		if name == "mod" && h.T.sites.enterMod(st.hash, fn, param) {
+		name, param, named := strings.Cut(rest, ":")
+		if name == "mod" && h.T.sites.enterMod(st.hash, fn, param, named) {
 			return nil
 		}
 		for i := range commandKinds {

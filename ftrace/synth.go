@@ -386,7 +386,7 @@ func synthSizes(typ string) int {
 	if number == "" {
 		return 0
 	}
-	n, err := kstrtoul(number)
+	n, err := kstrtoul(number, 0)
 	if err != nil || n > histText {
 		return -1
 	}

@@ -28,6 +28,7 @@ type pointEvent struct {
 	*TraceEvent
 	tp  *tracepoint
 	row *pointRow
+	in  *points
 }
 
 // pointRow describes such an event: how long its record is, and how it is filled from the tracepoint's arguments.
@@ -151,7 +152,7 @@ func (p *points) find(name string) *tracepoint {
 }
 
 func (p *points) bind(e *pointEvent) {
-	e.point = true
+	e.point, e.in = true, p
 	e.Switch = func(on bool) error {
 		if e.System == "syscalls" {
 			e.tp.sysOn += 2*b2i(on) - 1
@@ -275,17 +276,19 @@ func (p *points) fire(e *pointEvent, c *kernel.VCPU) {
 		if out || u.asleep {
 			continue
 		}
-		if d, w := u.open(c, n); d != nil {
-			if e.row.progs != nil {
-				p.fillFields(c, d, e.row.progs)
-			} else {
-				e.row.fill(p, c, d)
-			}
-			u.close(c, d, w)
-		}
+		u.record(c, n, e)
 	}
 	if len(e.listeners) > 0 {
 		e.hear(c, n, func(d []byte) { e.row.fill(p, c, d) })
+	}
+}
+
+// fill implements filler.
+func (e *pointEvent) fill(c *kernel.VCPU, d []byte) {
+	if e.row.progs != nil {
+		e.in.fillFields(c, d, e.row.progs)
+	} else {
+		e.row.fill(e.in, c, d)
 	}
 }
 

@@ -6,6 +6,7 @@ type traceReader struct {
 	cpu    int
 	p      *printer
 	m      *merger
+	at     uint64 // bytes read
 	begun  bool
 	snap   bool // reads the snapshot
 	pauses bool // tracing is stopped until it is closed
@@ -54,8 +55,27 @@ func (t *Tracer) tellEndless() {
 	}
 }
 
-// read copies the next bytes to buf, as seqRead says.
-func (r *traceReader) read(t *Tracer, buf []byte) int {
+// seek goes to byte pos by making, from the beginning, what stands before it (traverse in fs/seq_file.c).
+func (r *traceReader) seek(t *Tracer, pos uint64) {
+	if pos < r.at {
+		r.p, r.m, r.at, r.begun = nil, nil, 0, false
+	}
+	for r.at < pos {
+		r.fill(t, seqSize)
+		n := min(uint64(len(r.p.Buf)), pos-r.at)
+		if n == 0 {
+			return
+		}
+		r.p.Buf = append(r.p.Buf[:0], r.p.Buf[n:]...)
+		r.at += n
+	}
+}
+
+// read copies the bytes at pos to buf, as seqRead says.
+func (r *traceReader) read(t *Tracer, buf []byte, pos uint64) int {
+	if pos != r.at {
+		r.seek(t, pos)
+	}
 	size := min(len(buf), seqSize)
 	if r.p == nil || len(r.p.Buf) < size {
 		r.fill(t, size)
@@ -63,6 +83,7 @@ func (r *traceReader) read(t *Tracer, buf []byte) int {
 	b := r.p.Buf
 	n := copy(buf, seqRead(b, len(buf)))
 	r.p.Buf = append(b[:0], b[n:]...)
+	r.at += uint64(n)
 	return n
 }
 

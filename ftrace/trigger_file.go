@@ -2,7 +2,6 @@ package ftrace
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"kscope/ftrace/event"
@@ -145,7 +144,7 @@ func (u *eventUse) plainCommand(k *triggerKind, param string, remove bool) error
 		return nil
 	}
 	if counted {
-		n, err := kstrtoul(number)
+		n, err := kstrtoul(number, 0)
 		if err != nil {
 			return err
 		}
@@ -203,27 +202,4 @@ func cutBlank(s string) (word, rest string) {
 		return s[:i], strings.TrimLeft(s[i+1:], blanks)
 	}
 	return s, ""
-}
-
-// kstrtoul is kstrtoul with base 0.
-func kstrtoul(s string) (uint64, error) {
-	s = strings.TrimPrefix(strings.TrimSuffix(s, "\n"), "+")
-	digits, base := s, 10
-	switch {
-	case len(s) > 2 && (s[:2] == "0x" || s[:2] == "0X"):
-		digits, base = s[2:], 16
-	case len(s) > 1 && s[0] == '0':
-		digits, base = s[1:], 8
-	}
-	if strings.ContainsAny(digits, "_+-") {
-		return 0, kernel.EINVAL
-	}
-	n, err := strconv.ParseUint(digits, base, 64)
-	if err != nil {
-		if ne, ok := err.(*strconv.NumError); ok && ne.Err == strconv.ErrRange {
-			return 0, kernel.ERANGE
-		}
-		return 0, kernel.EINVAL
-	}
-	return n, nil
 }

@@ -48,23 +48,50 @@ func (w *words) rest() string {
 // isSpace is the kernel's isspace.
 func isSpace(c byte) bool { return c == ' ' || c >= 9 && c <= 13 || c == 0xa0 }
 
-// parseUint is kstrtoul_from_user: a number in the given base, one newline allowed behind it, a plus sign in front.
+// parseUint is kstrtoul_from_user: kstrtoul of what stands before a NUL.
 func parseUint(p []byte, base int) (uint64, error) {
 	const limit = 66 // of the copy that Linux makes
-	s := string(p[:min(len(p), limit)])
-	if i := strings.IndexByte(s, 0); i >= 0 {
-		s = s[:i]
+	return kstrtoul(untilNul(p[:min(len(p), limit)]), base)
+}
+
+// untilNul is what the kernel takes for the string in written bytes: it ends at the first NUL.
+func untilNul(p []byte) string { return string(p[:nul(p)]) }
+
+// simpleStrtoul reads the number that s begins with, in octal behind a 0 and hexadecimal behind 0x; 0 when there is none. What does not
+// fit is lost.
+func simpleStrtoul(s string) (n uint64) {
+	base := uint64(10)
+	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' && isHex(s[2]) {
+		s, base = s[2:], 16
+	} else if s != "" && s[0] == '0' {
+		base = 8
 	}
-	s = strings.TrimSuffix(s, "\n")
-	s = strings.TrimPrefix(s, "+")
-	if strings.ContainsAny(s, "_+-") {
-		return 0, kernel.EINVAL
+	for i := range len(s) {
+		d, err := strconv.ParseUint(s[i:i+1], int(base), 8)
+		if err != nil {
+			break
+		}
+		n = n*base + d
+	}
+	return n
+}
+
+// kstrtoul reads a number as Linux's does: in the given base, or with base 0 in octal behind a 0 and hexadecimal behind 0x; a plus sign
+// may stand in front, one newline behind. EINVAL when it is none, ERANGE when it does not fit.
+func kstrtoul(s string, base int) (uint64, error) {
+	s = strings.TrimPrefix(strings.TrimSuffix(s, "\n"), "+")
+	if base == 0 {
+		base = 10
+		if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' {
+			s, base = s[2:], 16
+		} else if s != "" && s[0] == '0' {
+			base = 8
+		}
 	}
 	n, err := strconv.ParseUint(s, base, 64)
-	if err != nil {
-		if ne, ok := err.(*strconv.NumError); ok && ne.Err == strconv.ErrRange {
-			return 0, kernel.ERANGE
-		}
+	if ne, ok := err.(*strconv.NumError); ok && ne.Err == strconv.ErrRange {
+		return 0, kernel.ERANGE
+	} else if err != nil {
 		return 0, kernel.EINVAL
 	}
 	return n, nil

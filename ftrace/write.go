@@ -133,6 +133,33 @@ func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) boo
 	return true
 }
 
+// filler writes what is behind the header of a record.
+type filler interface{ fill(c *kernel.VCPU, d []byte) }
+
+// record writes one event of n bytes, unless the filter does not want it. It is one piece with few calls, since most events come here.
+func (u *eventUse) record(c *kernel.VCPU, n int, f filler) {
+	t, ev := u.t, u.ev
+	p := &t.cpu[c.ID]
+	d, ok := t.reserve(c, ev.ID, n)
+	if !ok {
+		return
+	}
+	w := t.running(c)
+	w.pc += ev.depth
+	t.header(c, ev.ID, w).Put(d)
+	f.fill(c, d)
+	c.Charge(costEvent)
+	if u.filter != nil && !u.passes(c, d, w.task) {
+		p.ring.Discard()
+		return
+	}
+	p.ring.Commit()
+	t.committed(c, w)
+	if t.options&(1<<optStacktrace|1<<optUserStack) != 0 {
+		u.stacks(c)
+	}
+}
+
 // traceFunction is function_trace_call.
 func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
 	p, w := &t.cpu[c.ID], t.running(c)
