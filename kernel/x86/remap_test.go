@@ -153,7 +153,7 @@ func TestReturnAcrossLevels(t *testing.T) {
 		f, site, user := uint64(kernVA+0x1100), uint64(kernVA+0x1000), uint64(kernVA+0x3000)
 		g.at(site, slices.Concat(put32([]byte{0xe8}, f-site-5), []byte{0xb0, 0x11, 0xcc}))
 		g.at(f, []byte{0x45, 0x85, 0xd2, 0x75, 1, 0xc3, 0x48, 0x8d, 0x64, 0x24, 8, 0x48, 0xcf}) // test r10d, r10d; jne +1; ret; lea rsp, [rsp+8]; iretq
-		g.at(user, []byte{0x90, 0xc3})
+		g.at(user, []byte{0x58, 0x50, 0xc3})                                                    // pop rax; push rax: the page is in the TLB; ret
 		w := newWorld(g, wMode{warm: warm})
 		c := w.cpus[0]
 		const sp = dataVA + 0x1000

@@ -59,8 +59,8 @@ type wMode struct {
 	chop   int  // the longest piece of a step, or 0
 	hooks  bool // some instructions are hooked
 	gater  bool
-	fork   bool // the world is a fork of itself from step to step
-	reload bool // CPUs are restored from their state
+	fork   bool // the world is a fork of itself, now and then
+	reload bool // CPUs are restored from their state then
 }
 
 // wStep is one step of a world's schedule: something happens, and then a CPU executes so many counted instructions.
@@ -87,6 +87,7 @@ type world struct {
 	stop    uint64     // and at the piece's
 	entries uint64     // of functions: every fourth slot
 	msr     uint64
+	step    int // number of the step, from 1
 }
 
 // wEnv is a CPU's Env; gaterEnv has the gates settled by the CPU too.
@@ -303,10 +304,11 @@ const (
 )
 
 func (w *world) happen(s wStep) {
-	if w.mode.fork {
+	w.step++
+	if w.mode.fork && w.step%8 == 3 {
 		w.forked()
 	}
-	if w.mode.reload {
+	if w.mode.reload && w.step%8 == 3 {
 		for i, o := range w.cpus {
 			st := o.SaveState()
 			o.LoadState(st)

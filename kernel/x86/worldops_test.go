@@ -51,7 +51,7 @@ func (g *program) userOp(va uint64) {
 	case 6:
 		g.longStrings(va)
 	case 7:
-		g.one([]byte{0x0f, 0x01, 0xc1}, []byte{0xf4}, []byte{0xfa}, []byte{0x0f, 0x01, 0xf8}, []byte{0xf3, 0x90}, []byte{0x0f, 0xa2})
+		g.one([]byte{0x0f, 0x01, 0xc1}, []byte{0xf4}, []byte{0xfa}, []byte{0xfb}, []byte{0x0f, 0x20, 0xd8}, []byte{0x0f, 0x01, 0xf8}, []byte{0xf3, 0x90}, []byte{0x0f, 0xa2})
 	}
 }
 
@@ -420,16 +420,25 @@ func (g *program) longStrings(va uint64) {
 
 // groupOps are rows of accesses to near places from one base register, as gcc makes them.
 func (g *program) groupOps(va uint64) {
-	b, d := g.base, int(g.rnd.Uint64N(0x1000))-0x800
-	if g.rnd.IntN(2) == 0 { // a copy, which may change on the way
-		if b = g.free(); b != x86.RAX {
+	b, at, d := g.base, g.baseVal, int(g.rnd.Uint64N(0x1000))-0x800
+	if r := g.free(); r != x86.RAX && g.rnd.IntN(2) == 0 { // a copy, which may change on the way, or the address of a page that comes and goes
+		b = r
+		switch g.rnd.IntN(4) {
+		case 0:
+			at = kdataVA + 0x7000 + g.rnd.Uint64N(0x800)
+		case 1:
+			at = dataVA + 0x3000 + g.rnd.Uint64N(0x800)
+		case 2:
+			at = dataVA + 0x1000 + g.rnd.Uint64N(0x800)
+		}
+		if d &= 0x3ff; at == g.baseVal {
 			g.emit(0x48|byte(g.base>>3)<<2|byte(b>>3), 0x89, 0xc0|byte(g.base&7)<<3|byte(b&7))
 		} else {
-			b = g.base
+			g.movImm(b, at)
 		}
 	}
 	if g.rnd.IntN(3) == 0 { // at the end of a page
-		d = 0x1000 - int(g.baseVal&0xfff) - g.rnd.IntN(40)
+		d = 0x1000 - int(at&0xfff) - g.rnd.IntN(40)
 	}
 	for range 2 + g.rnd.IntN(5) {
 		r := g.free()
@@ -442,7 +451,7 @@ func (g *program) groupOps(va uint64) {
 		if b&7 == 4 {
 			sib = []byte{0x24}
 		}
-		at := func(op ...byte) []byte {
+		access := func(op ...byte) []byte {
 			return put32(slices.Concat([]byte{rex}, op, []byte{m}, sib), uint64(d+g.rnd.IntN(48)))
 		}
 		k := g.rnd.IntN(10)
@@ -457,18 +466,18 @@ func (g *program) groupOps(va uint64) {
 		case 9:
 			g.emit(0x48|byte(g.base>>3)<<2|byte(b>>3), 0x89, 0xc0|byte(g.base&7)<<3|byte(b&7))
 		case 0, 1:
-			g.emit(at(0x8b)...)
+			g.emit(access(0x8b)...)
 		case 2, 3:
-			g.emit(at(0x89)...)
+			g.emit(access(0x89)...)
 		case 4:
-			g.emit(at(0x01 | 8*byte(g.rnd.IntN(8)))...)
+			g.emit(access(0x01 | 8*byte(g.rnd.IntN(8)))...)
 		case 5:
-			g.emit(at(0x03 | 8*byte(g.rnd.IntN(8)))...)
+			g.emit(access(0x03 | 8*byte(g.rnd.IntN(8)))...)
 		case 6:
-			g.emit(at(0x0f, []byte{0xb6, 0xbe, 0xb7}[g.rnd.IntN(3)])...)
+			g.emit(access(0x0f, []byte{0xb6, 0xbe, 0xb7}[g.rnd.IntN(3)])...)
 		case 7:
 			m &^= 0x38
-			g.emit(append(at(0x80), byte(g.rnd.Uint32()))...)
+			g.emit(append(access(0x80), byte(g.rnd.Uint32()))...)
 		}
 	}
 }
