@@ -21,6 +21,9 @@ func seeds(n int) int {
 	return n
 }
 
+// soakInsns is far more than a sound soak takes.
+const soakInsns = 40_000_000
+
 // soak is a hot function under four CPUs, at which probes come, go and change their form.
 type soak struct {
 	t     *testing.T
@@ -44,7 +47,8 @@ type counted struct {
 }
 
 func newSoak(t *testing.T, seed uint64) *soak {
-	k := bootOpen(t, kernel.Config{Seed: seed, CPUs: 5}) // the fifth writes: kscoped need not wait for a tick
+	// The fifth CPU writes: kscoped need not wait for a tick. A patch without its syncs may never end.
+	k := bootOpen(t, kernel.Config{Seed: seed, CPUs: 5, MaxInsns: soakInsns})
 	must(t, k.m.Hot(0xf, 0))
 	s := &soak{t: t, k: k, r: rand.New(rand.NewPCG(seed, 1)), at: k.addr(t, "kscope_hot")}
 	sym, _ := k.m.Symbols().At(s.at)
