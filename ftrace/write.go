@@ -134,7 +134,9 @@ func (t *Tracer) Emit(c *kernel.VCPU, id uint16, n int, fill func(d []byte)) boo
 }
 
 // filler writes what is behind the header of a record.
-type filler interface{ fill(c *kernel.VCPU, d []byte) }
+type filler interface {
+	fill(c *kernel.VCPU, d []byte)
+}
 
 // record writes one event of n bytes, unless the filter does not want it. It is one piece with few calls, since most events come here.
 func (u *eventUse) record(c *kernel.VCPU, n int, f filler) {

@@ -43,7 +43,7 @@ type cold struct {
 	at     map[uint64]*Cold // by start
 	ranges [][2]uint64      // merged, in order
 	base   uint64           // of lines, the first range's begin rounded down
-	lines  []uint64         // a bit for each 64 bytes of text that a range touches: has asks it on the way of every gate and block
+	lines  []uint64         // a bit for each 16 bytes of text that a range touches: has asks it on the way of every gate and block
 }
 
 func newCold(pieces []Cold) *cold {
@@ -74,7 +74,7 @@ func newCold(pieces []Cold) *cold {
 	return c
 }
 
-const coldLine = 64
+const coldLine = 16
 
 // has says whether va is in cold text.
 func (c *cold) has(va uint64) bool {
