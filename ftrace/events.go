@@ -63,7 +63,7 @@ type eventUse struct {
 // eventFiles are the files of each event.
 var eventFiles = [...]File{
 	{Path: "enable", Mode: 0o640, Text: eventEnableText, Write: writeEventEnable, Doc: "whether the event is recorded: 0 or 1"},
-	{Path: "filter", Mode: 0o640, Text: eventFilterText, Write: writeEventFilter, Doc: "which of these events are recorded; 0: all"},
+	{Path: "filter", Once: true, Mode: 0o640, Text: eventFilterText, Write: writeEventFilter, Doc: "which of these events are recorded; 0: all"},
 	{Path: "format", Mode: 0o440, Text: traceEventFormat, Doc: "fields of a record of this event"},
 	{Path: "hist", Mode: 0o440, Text: histFileText, Doc: "the histograms that triggers of this event have made"},
 	{Path: "id", Mode: 0o440, Text: traceEventID, Doc: "number of this event in records"},
@@ -73,7 +73,7 @@ var eventFiles = [...]File{
 
 var systemFiles = [...]File{
 	{Path: "enable", Mode: 0o640, Text: systemEnableText, Write: writeSystemEnable, Doc: "all events of the system: 0, 1, or X when they differ"},
-	{Path: "filter", Mode: 0o640, Text: systemFilterText, Write: writeSystemFilter, Doc: "one filter for all events of the system that it fits"},
+	{Path: "filter", Once: true, Mode: 0o640, Text: systemFilterText, Write: writeSystemFilter, Doc: "one filter for all events of the system that it fits"},
 }
 
 // AddEvent makes an event known, with its files, in all tracers.
