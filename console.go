@@ -67,6 +67,9 @@ func (c *console) streams() kernel.Streams {
 	return kernel.Streams{In: c, Out: c, Err: c, Fork: func() kernel.Streams { return kernel.Streams{In: silent{}} }}
 }
 
+// fewKeys is how much of a line must fit beside what was written before the prompt.
+const fewKeys = 20
+
 type silent struct{}
 
 func (silent) Read([]byte) (int, error) { return 0, kernel.EAGAIN }
@@ -87,6 +90,10 @@ func (c *console) list(dir string) []kernel.DirEntry {
 func (c *console) Write(b []byte) (int, error) {
 	if len(c.rest) > 0 && c.shell.IsPrompt(string(b)) {
 		return len(b), nil // of lines that stand there already
+	}
+	if c.shell.IsPrompt(string(b)) && len(c.partial) > 0 && len(c.partial)+len(b)+fewKeys > readline.GetScreenWidth() {
+		io.WriteString(c.out, "\n") // the editor draws its prompt again with each key: what is before it has to leave room
+		c.partial = nil
 	}
 	c.shown(b)
 	return c.out.Write(b)

@@ -149,7 +149,7 @@ func TestSessionOnPty(t *testing.T) {
 		{"\r", "MIPS; Ctrl-C stops"},
 		{"\x03", ""}, // stops the guest; the loop goes on
 		{"", "MIPS; Ctrl-C stops"},
-		{"\x03", "interrupted"}, // the second one ends the script
+		{"\x03", "interrupted"},                      // the second one ends the script
 		{"sh(\"yes > /dev/null\")\r", "null\")\r\n"}, // Ctrl-C is SIGINT for what the shell runs
 		{"\x03", "sh: interrupted"},
 		{"[t for t in kernel.tasks() if t.comm == \"yes\"]\r", "\n[]"},
@@ -229,6 +229,13 @@ func TestShellOnPty(t *testing.T) {
 		{"", "# "},
 		{"read line; echo \"<$line>\"\r", "line>\"\r\n"},
 		{"ech\t\x7fx\r", "\n<echx>"}, // no editor but the terminal's own reads this
+		{"", "# "},
+		{"seq 60 | tr '\\n' ' '\r", " 59 60 \r\nbash-5.2# "}, // no room for keys beside it
+		{"printf ab\r", "abbash-5.2# "},
+		{"alias v='uname -r'\r", "# "},
+		{"v\r", "\n6.1.0"},
+		{"", "# "},
+		{"history 3\r", "  alias v='uname -r'\r\n"},
 		{"", "# "},
 	} {
 		time.Sleep(20 * time.Millisecond)

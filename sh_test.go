@@ -111,6 +111,7 @@ func TestShellCommand(t *testing.T) {
 		{[]string{"-cpus=2", "sh", "-c", "nproc; echo $0 $1", "x", "-seed=3"}, "2\nx -seed=3\n", "", 0},
 		{[]string{"sh", "-s", "arg"}, "", "bash: line 1: line: command not found\nbash: line 2: second: command not found\n", 127},
 		{[]string{"sh", "-c", "for t in infinity 1e20 5e9 4e9; do timeout 5 sleep $t; echo $?; done"}, "124\n124\n124\n124\n", "", 0},
+		{[]string{"sh", "--help"}, shellUsage, "", 0},
 		{[]string{"sh", "/nonexistent/x"}, "", "bash: /nonexistent/x: No such file or directory\n", 127},
 	} {
 		stdin, err := os.Open(in)

@@ -15,9 +15,18 @@ import (
 	"kscope/lang"
 )
 
+const shellUsage = `usage: kscope [flags] sh [-eufnvx] [-o option] [-c text [name [arg]...] | -s | file [arg]...]
+runs a script of the host, or a session, in the guest's shell: bash 5.2's language, with the guest's commands and files.
+What it reads and writes are the host's standard files. In a session: help, help cd, ls /usr/bin; tracefs is /sys/kernel/tracing.
+`
+
 // shell is kscope sh: the guest's shell with the host's standard files. A script is copied to the same path in the guest, a
 // relative one to below its root; without one, commands come from standard input.
 func (p *program) shell() int {
+	if len(p.opts.args) > 0 && p.opts.args[0] == "--help" {
+		fmt.Fprint(p.stdout, shellUsage)
+		return lang.ExitOK
+	}
 	g, err := p.boot(p.opts.machine)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "kscope: %v\n", err)
@@ -37,6 +46,7 @@ func (p *program) shell() int {
 		}
 		defer c.editor.Close()
 		tty, streams = c, c.streams()
+		fmt.Fprintln(p.stdout, "The guest's shell; tracefs is in /sys/kernel/tracing. Tab completes, help lists, Ctrl-C ends a command, Ctrl-D leaves.")
 	}
 	if file != "" {
 		if err := copyScript(g.M, p.dir, file); err != nil {
@@ -79,7 +89,7 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 		}
 	}()
 	const sigINT, sigKILL = 2, 9
-	stuckAt := -1 // how much the terminal had been read when nothing could run
+	stuckAt, stuckFor := -1, 0 // how much the terminal had been read when nothing could run, and how often since then
 	for {
 		interrupt := tty != nil && tty.wanted() && !tty.serve(pressed)
 		if !interrupt {
@@ -96,9 +106,11 @@ func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
 			case (stuck || stop.Reason == kernel.StopDone) && tty.until() > 0:
 				tty.again()
 			case stuck && (tty == nil || tty.revivals() < 3) && p.revive(m, stop):
-			case stuck && tty != nil && tty.lines != stuckAt:
+			case stuck && tty != nil && (tty.lines != stuckAt || stuckFor < 5):
 				fmt.Fprintf(p.stderr, "kscope: %v\nCtrl-C ends the command\n", stop)
-				stuckAt = tty.lines
+				if stuckFor++; tty.lines != stuckAt {
+					stuckAt, stuckFor = tty.lines, 1
+				}
 				<-pressed
 				interrupt = true
 			case stop.Reason != kernel.StopInterrupt:

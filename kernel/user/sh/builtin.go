@@ -28,7 +28,7 @@ func builtins() map[string]builtin {
 		"dirs": dirsBuiltin, "pushd": pushdBuiltin, "popd": popdBuiltin, "fg": foreground, "bg": goOn, "suspend": suspendBuiltin,
 		"type": typeBuiltin, "command": commandBuiltin, "builtin": builtinBuiltin, "hash": hashBuiltin,
 		"umask": umaskBuiltin, "ulimit": ulimitBuiltin, "times": timesBuiltin, "getopts": getoptsBuiltin, "let": letBuiltin,
-		"alias": aliasBuiltin, "unalias": aliasBuiltin, "caller": callerBuiltin,
+		"alias": aliasBuiltin, "unalias": unaliasBuiltin, "caller": callerBuiltin, "enable": enableBuiltin, "history": historyBuiltin, "help": helpBuiltin,
 	}
 }
 
@@ -393,13 +393,18 @@ func (sh *Shell) describe(name, mode string, all bool) string {
 		return !all && out.Len() > 0
 	}
 	if mode != "P" {
+		if value, ok := sh.aliases[name]; ok && (sh.interactive || sh.opts.aliases) {
+			if add("alias", strings.TrimSuffix(sh.aliasLine(name), "\n"), name+" is aliased to `"+value+"'") {
+				return out.String()
+			}
+		}
 		if isReserved(name) && add("keyword", name, name+" is a shell keyword") {
 			return out.String()
 		}
 		if fn := sh.funcs[name]; fn != nil && add("function", name, name+" is a function\n"+funcText(fn)) {
 			return out.String()
 		}
-		if _, ok := sh.builtins[name]; ok && add("builtin", name, name+" is a shell builtin") {
+		if _, ok := sh.builtin(name); ok && add("builtin", name, name+" is a shell builtin") {
 			return out.String()
 		}
 	}
@@ -412,8 +417,8 @@ func (sh *Shell) describe(name, mode string, all bool) string {
 		}
 		return out.String()
 	}
-	if path := sh.hash[name]; path != "" && !all && mode == "" {
-		return out.String() + name + " is hashed (" + path + ")\n"
+	if h, ok := sh.hash[name]; ok && !all && mode == "" {
+		return out.String() + name + " is hashed (" + h.path + ")\n"
 	}
 	for _, path := range sh.findAll(name, all) {
 		if mode == "p" || mode == "P" {
@@ -473,7 +478,7 @@ func commandBuiltin(sh *Shell, argv []string) int {
 
 // runWords executes words that are a builtin or a file, never a function.
 func (sh *Shell) runWords(args []string) int {
-	if b := sh.builtins[args[0]]; b != nil {
+	if b, ok := sh.builtin(args[0]); ok && b != nil {
 		return b(sh, args)
 	}
 	path := sh.find(args[0])
@@ -497,26 +502,58 @@ func builtinBuiltin(sh *Shell, argv []string) int {
 }
 
 func hashBuiltin(sh *Shell, argv []string) int {
-	if len(argv) > 1 {
-		if argv[1] == "-r" {
+	args, mode := argv[1:], byte(0)
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		switch args[0] {
+		case "-r":
 			clear(sh.hash)
-			return 0
-		}
-		status := 0
-		for _, name := range argv[1:] {
-			if sh.builtins[name] == nil && sh.find(name) == "" {
-				sh.errorf("hash: %s: not found", name)
-				status = 1
+			if len(args) == 1 {
+				return 0
 			}
+		case "-d", "-l", "-t":
+			mode = args[0][1]
+		default:
+			return sh.badOption("hash", args[0][:2], "hash [-lr] [-p pathname] [-dt] [name ...]")
 		}
-		return status
+		args = args[1:]
 	}
+	if len(args) == 0 {
+		return sh.hashTable(mode == 'l')
+	}
+	status := 0
+	for _, name := range args {
+		h, known := sh.hash[name]
+		switch {
+		case mode == 't' && known:
+			sh.print("hash", h.path+"\n")
+		case mode == 'd' && known:
+			delete(sh.hash, name)
+		case mode != 0 || sh.builtins[name] == nil && sh.find(name) == "":
+			sh.errorf("hash: %s: not found", name)
+			status = 1
+		case sh.builtins[name] == nil:
+			h = sh.hash[name]
+			sh.hash[name] = hashed{path: h.path}
+		}
+	}
+	return status
+}
+
+// hashTable is hash without names; the order is that of bash's table of strings.
+func (sh *Shell) hashTable(commands bool) int {
 	if len(sh.hash) == 0 {
 		return sh.print("hash", "hash: hash table empty\n")
 	}
-	out := "hits\tcommand\n"
+	out := ""
+	if !commands {
+		out = "hits\tcommand\n"
+	}
 	for _, name := range slices.Sorted(maps.Keys(sh.hash)) {
-		out += sprintf("%4d\t%s\n", 1, sh.hash[name])
+		if h := sh.hash[name]; commands {
+			out += sprintf("builtin hash -p %s %s\n", h.path, name)
+		} else {
+			out += sprintf("%4d\t%s\n", h.hits, h.path)
+		}
 	}
 	return sh.print("hash", out)
 }
@@ -560,9 +597,6 @@ func timesBuiltin(sh *Shell, argv []string) int {
 	f := func(ticks uint64) string { return sprintf("%dm%d.%03ds", ticks/6000, ticks/100%60, ticks%100*10) }
 	return sh.print("times", f(t[0])+" "+f(t[1])+"\n"+f(t[2])+" "+f(t[3])+"\n")
 }
-
-// aliasBuiltin: a shell that is not interactive expands no aliases, and ours never does.
-func aliasBuiltin(sh *Shell, argv []string) int { return 0 }
 
 func callerBuiltin(sh *Shell, argv []string) int {
 	if len(sh.frames) == 0 {

@@ -87,7 +87,7 @@ type word struct {
 
 // lastWord scans a line up to its end; false within a comment.
 func lastWord(line string) (word, bool) {
-	s := &wordScan{line: line, w: word{command: true}}
+	s := &wordScan{line: line, w: word{command: true}, runs: true}
 	for s.i < len(line) {
 		if !s.step() {
 			return word{}, false
@@ -104,6 +104,7 @@ type wordScan struct {
 	start int // of the word
 	w     word
 	outer []word // around each open $(
+	runs  bool   // a command may stand behind those that take one
 }
 
 // step takes a character, or a quoted one with its backslash.
@@ -167,7 +168,7 @@ func (s *wordScan) space() {
 		s.start = s.i
 	case w.redirect || w.text == "" && s.start == s.i-1:
 		s.begin(w.command)
-	case w.command && reserved && more, w.command && strings.Contains(runners, " "+w.text+" "):
+	case w.command && reserved && more, w.command && s.runs && strings.Contains(runners, " "+w.text+" "):
 		s.begin(true)
 		s.w.name = w.text
 	case w.command:

@@ -72,3 +72,18 @@ func TestUnfinished(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Aliases stand for command words only, and not within themselves; a blank at a value's end lets the next word be one, too.
+func TestExpandAliases(t *testing.T) {
+	aliases := map[string]string{"ll": "ls -l", "ls": "ls -F", "n": "nice ", "a": "b", "b": "a", "q": "echo 'x"}
+	for _, c := range []struct{ before, line, want string }{
+		{"", "ll /", "ls -F -l /"}, {"", "ls", "ls -F"}, {"", "echo ll", "echo ll"}, {"", "x; ll|ll", "x; ls -F -l|ls -F -l"}, {"", "n ll", "nice  ls -F -l"},
+		{"", "n x ll", "nice  x ll"}, {"", "a", "a"}, {"", "'ll' \\ll \"ll\" ; \\ll", "'ll' \\ll \"ll\" ; \\ll"}, {"", "v=1 ll", "v=1 ls -F -l"}, {"", "ll=1", "ll=1"}, {"", "> ll ll", "> ll ls -F -l"},
+		{"", "if ll; then ll; fi", "if ls -F -l; then ls -F -l; fi"}, {"", "echo $(ll)", "echo $(ls -F -l)"}, {"for i in 1; do\n", "ll", "ls -F -l"}, {"echo 'a\n", "ll'", "ll'"}, {"echo \\\n", "ll", "ll"},
+		{"", "# ll; ll", "# ll; ll"}, {"", "x # ll; ll", "x # ll; ll"}, {"", "for ll in ll; do", "for ll in ll; do"}, {"", "lll; xll; ll2", "lll; xll; ll2"},
+	} {
+		if got := expandAliases(aliases, c.before, c.line, nil); got != c.want {
+			t.Errorf("%q %q: got %q, want %q", c.before, c.line, got, c.want)
+		}
+	}
+}

@@ -22,8 +22,8 @@
 //
 // testdata/snippets.txt holds rows that bash 5.2 and this shell answer with the same bytes. Known differences:
 //   - the parser takes an expression as a whole, so $((1 $op 2)) is a syntax error, and so are ${a[two words]} without
-//     quotes and export 1x=3; it does not know aliases. bash's own words for a syntax error are guessed from its message;
-//   - no coproc, history expansion, suspend, enable, bind, complete;
+//     quotes and export 1x=3; bash's own words for a syntax error are guessed from its message;
+//   - no coproc, history expansion, fc, bind, complete;
 //   - =~ is POSIX's leftmost-longest by Go's regexp: no back references; extended patterns are always on;
 //   - type and declare -f print functions in the parser's layout, which is near bash's;
 //   - messages about $( ) in a here-document have its own line, not the command's;

@@ -152,6 +152,7 @@ func (sh *Shell) died(pids, statuses []int, last int, parts func() []string) {
 	list := parts()
 	if sig == sigINT || sig == sigPIPE || list == nil {
 		if sig == sigINT && sh.interactive {
+			sh.poll() // the wait for the child need not have been what the shell's own signal has ended
 			sh.s.Write(2, []byte("\n"))
 		}
 		return

@@ -172,7 +172,7 @@ func (sh *Shell) runText(label, text string, base int, tail bool) int {
 	if sh.tooDeep(label, src) {
 		return 2
 	}
-	for list, err := range statements(p, strings.NewReader(src)) {
+	for list, err := range statements(p, sh.lines(src)) {
 		if err != nil {
 			return sh.syntaxError(label, src, err)
 		}
@@ -432,6 +432,10 @@ func (in *input) Read(b []byte) (int, error) {
 			}
 		}
 		in.lines++
+		if in.sh.interactive {
+			in.sh.remember(line, in.first)
+			line = in.sh.expandAliases(in.text, line)
+		}
 		line = encode(line)
 		in.text += line + "\n"
 		in.rest = []byte(line + "\n")

@@ -30,6 +30,7 @@ func optionRows() []optionRow {
 		{"pipefail", 0, false, func(o *options) *bool { return &o.pipefail }},
 		{"verbose", 'v', false, func(o *options) *bool { return &o.verbose }},
 		{"xtrace", 'x', false, func(o *options) *bool { return &o.xtrace }},
+		{"expand_aliases", 0, true, func(o *options) *bool { return &o.aliases }},
 		{"dotglob", 0, true, func(o *options) *bool { return &o.dotglob }},
 		{"extglob", 0, true, func(o *options) *bool { return &o.extglob }},
 		{"failglob", 0, true, func(o *options) *bool { return &o.failglob }},
@@ -40,7 +41,7 @@ func optionRows() []optionRow {
 
 // silent are options that bash has and that change nothing here.
 const silent = " braceexpand emacs errtrace functrace hashall histexpand history ignoreeof interactive-comments keyword nolog notify onecmd " +
-	"physical posix privileged vi expand_aliases globstar inherit_errexit lastpipe sourcepath checkwinsize cmdhist huponexit promptvars " +
+	"physical posix privileged vi globstar inherit_errexit lastpipe sourcepath checkwinsize cmdhist huponexit promptvars " +
 	"progcomp extdebug checkjobs autocd cdspell dirspell direxpand execfail globasciiranges gnu_errfmt histappend nocaseglob " +
 	"xpg_echo patsub_replacement "
 

@@ -14,13 +14,16 @@ import (
 
 // Shell is one shell process.
 type Shell struct {
-	s     *user.Sys
-	name  string // $0
-	args  []string
-	vars  map[string]*variable
-	funcs map[string]*function
-	opts  options
-	hash  map[string]string // where commands were found
+	s        *user.Sys
+	name     string // $0
+	args     []string
+	vars     map[string]*variable
+	funcs    map[string]*function
+	opts     options
+	hash     map[string]hashed // where commands were found
+	aliases  map[string]string
+	disabled map[string]bool // builtins, by enable -n
+	typed    []string        // by the user of an interactive shell: its history
 
 	builtins map[string]builtin // shared, never changed
 	terminal *Terminal          // nil: there is no editor
@@ -78,7 +81,7 @@ const (
 // options are those of set.
 type options struct {
 	errexit, nounset, xtrace, noglob, pipefail, verbose, allexport, noexec, noclobber bool
-	nullglob, extglob, dotglob, nocasematch, failglob, monitor                        bool
+	nullglob, extglob, dotglob, nocasematch, failglob, monitor, aliases               bool
 }
 
 // function is one that is defined, with the line base of the text it stands in.
@@ -98,6 +101,12 @@ type frame struct {
 	opts  bool // OPTIND and friends
 }
 
+// hashed is where a command was found, and how often it has been used.
+type hashed struct {
+	path string
+	hits int
+}
+
 type savedVar struct {
 	name string
 	old  *variable
@@ -111,7 +120,7 @@ type abort struct {
 
 // newShell makes a shell with the variables of its environment.
 func newShell(s *user.Sys, name string) *Shell {
-	sh := &Shell{s: s, name: name, vars: map[string]*variable{}, funcs: map[string]*function{}, hash: map[string]string{},
+	sh := &Shell{s: s, name: name, vars: map[string]*variable{}, funcs: map[string]*function{}, hash: map[string]hashed{}, aliases: map[string]string{},
 		traps: map[int]string{}, exits: map[int]int{}, builtins: builtins(), pid: s.Getpid(), subst: -1}
 	for _, kv := range s.Env() {
 		if k, v, ok := strings.Cut(kv, "="); ok && syntax.ValidName(k) {
@@ -160,6 +169,7 @@ func (sh *Shell) clone() *Shell {
 	c.args = slices.Clone(sh.args)
 	c.funcs = maps.Clone(sh.funcs)
 	c.hash = maps.Clone(sh.hash)
+	c.aliases, c.disabled = maps.Clone(sh.aliases), maps.Clone(sh.disabled)
 	c.traps = maps.Clone(sh.traps)
 	c.exits = map[int]int{}
 	c.jobs = nil

@@ -19,7 +19,7 @@ func (sh *Shell) call(c *syntax.CallExpr, redirs []*syntax.Redirect, tail bool) 
 		return sh.assignOnly(c.Assigns, redirs)
 	}
 	fn, isFunc := sh.funcs[argv[0]]
-	b, isBuiltin := sh.builtins[argv[0]]
+	b, isBuiltin := sh.builtin(argv[0])
 	switch {
 	case isFunc:
 		return sh.inShell(c.Assigns, argv, redirs, func() int { return sh.callFunc(fn, argv[1:]) })
@@ -150,11 +150,13 @@ func (sh *Shell) find(name string) string {
 	if strings.Contains(name, "/") {
 		return name
 	}
-	if path := sh.hash[name]; path != "" {
-		return path
+	if h, ok := sh.hash[name]; ok {
+		h.hits++
+		sh.hash[name] = h
+		return h.path
 	}
 	if list := sh.findAll(name, false); len(list) > 0 {
-		sh.hash[name] = list[0]
+		sh.hash[name] = hashed{list[0], 1}
 		return list[0]
 	}
 	return ""
