@@ -3,6 +3,7 @@ package scripts
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,50 @@ func TestLessonsAreTypeable(t *testing.T) {
 				}
 				return true
 			})
+		}
+	}
+}
+
+// covered are the parts of the documents whose every line a lesson is about: compile time to trampolines, the case studies, the
+// pitfalls.
+var covered = []struct {
+	file string
+	span
+}{
+	{"dynamic-kernel-tracing.txt", span{21, 42}},
+	{"ftrace-and-kprobe.txt", span{274, 276}},
+	{"ftrace-and-kprobe.txt", span{288, 358}},
+}
+
+// headings stand in those parts, and say nothing.
+var headings = []string{
+	"Trampolines and Execution Flow", "Case Study 2: Kernel Module Memory Access Error", "Performance Overhead & Pitfalls", "Overhead Mitigation",
+	"Recursion Hazard", "Symbol Resolution Issues", "Probe Placement Restrictions", "kretprobe maxactive Sizing",
+}
+
+// TestLessonsCoverSeeds: each line of these parts that is no heading is quoted by a lesson.
+func TestLessonsCoverSeeds(t *testing.T) {
+	all := lessons(t)
+	for _, part := range covered {
+		text, err := fs.ReadFile(Course(), "seeds/"+part.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for n := part.from; n <= part.to; n++ {
+			line := lines[n-1]
+			if line == "" || slices.Contains(headings, line) {
+				continue
+			}
+			found := false
+			for _, l := range all {
+				for _, q := range l.Quotes {
+					found = found || q.File == part.file && q.From <= n && n <= q.To
+				}
+			}
+			if !found {
+				t.Errorf("%s %d is in no lesson: %s", part.file, n, line)
+			}
 		}
 	}
 }
