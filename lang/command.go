@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sort"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -15,7 +16,7 @@ import (
 
 // A session's commands: a function command_top is run by
 //
-//	%top 5 comm            its parameters are the words; a parameter named args takes the list of all
+//	%top 5 comm            its parameters are the words, numbers as ints; a parameter named args takes the list of all
 //	%top 5 | sort -n       what it prints goes to a command of the host
 //	%top 5 > top.txt       or to a file of the host; >> appends
 //
@@ -125,7 +126,11 @@ func (s *Session) command(line string) error {
 func commandArgs(fn starlark.Callable, name string, words []string) (starlark.Tuple, error) {
 	var args starlark.Tuple
 	for _, w := range words {
-		args = append(args, starlark.String(w))
+		var v starlark.Value = starlark.String(w)
+		if n, err := strconv.ParseInt(w, 0, 64); err == nil {
+			v = starlark.MakeInt64(n)
+		}
+		args = append(args, v)
 	}
 	f, ok := fn.(*starlark.Function)
 	if !ok {

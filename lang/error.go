@@ -23,6 +23,7 @@ type Error struct {
 	Code  string // the errno's name when there is one ("EINVAL")
 	Exit  int    // exit status; 0 means ExitScript
 	Cause error
+	Bare  bool // no place in the source is shown: it is the command line's
 
 	nth int // the argument's number from 1, where it has no name
 }
@@ -186,7 +187,9 @@ func (h *Host) reportEval(w io.Writer, ee *starlark.EvalError) int {
 	if n := len(stack); n > 1 && strings.HasPrefix(msg, "function "+stack[n-1].Name+" ") {
 		stack = stack[:n-1] // wrong arguments are the caller's mistake
 	}
-	h.printStack(w, stack, arg, at, off)
+	if e == nil || !e.Bare {
+		h.printStack(w, stack, arg, at, off)
+	}
 	printHint(w, hint)
 	return status
 }

@@ -15,14 +15,18 @@ import (
 // line's --, or the default. The calls are found in the script's syntax tree before it runs, so that --help and an unknown
 // flag need not run it.
 
-// scriptFlag is one flag.KIND(name, default, doc).
+// scriptFlag is one flag.KIND(name, default, doc); of kind "arg" it is an argument without a flag.
 type scriptFlag struct {
 	kind, name, def, doc string
 }
 
+// argKind are arguments that are known by their place.
+const argKind = "arg"
+
 // flagKinds are the functions of module flag and how each reads a value.
 var flagKinds = map[string]func(text string) (starlark.Value, error){
 	"string": func(text string) (starlark.Value, error) { return starlark.String(text), nil },
+	argKind:  func(text string) (starlark.Value, error) { return starlark.String(text), nil },
 	"int": func(text string) (starlark.Value, error) {
 		n, err := strconv.ParseInt(text, 0, 64)
 		return starlark.MakeInt64(n), err
@@ -98,19 +102,25 @@ func (h *Host) useFlags(f *syntax.File, path string) (done bool, err error) {
 	h.flags = flags
 	given, rest := h.splitArgs()
 	h.rest = rest
-	h.given = map[string]string{}
+	h.given, h.args = map[string]string{}, map[string]string{}
 	var names []string
 	for _, fl := range flags {
-		names = append(names, "--"+fl.name)
+		switch {
+		case fl.kind != argKind:
+			names = append(names, "--"+fl.name)
+		case len(rest) > 0:
+			h.args[fl.name], rest = rest[0], rest[1:]
+		}
 	}
 	for _, g := range given {
 		name, value, hasValue := strings.Cut(strings.TrimLeft(g, "-"), "=")
-		if name == "help" && !hasValue {
+		if (name == "help" || name == "h" && h.flag("h") == nil) && !hasValue {
 			h.flagHelp(h.cfg.Stdout, f, path)
 			return true, nil
 		}
 		if all && h.flag(name) == nil {
-			e := Unknown("--"+name, "unknown flag %s", names)
+			dashes := g[:len(g)-len(strings.TrimLeft(g, "-"))]
+			e := Unknown(dashes+name, "unknown flag %s", names)
 			if e.Exit = ExitUsage; e.Hint == "" && len(names) > 0 {
 				e.Hint = "flags are " + strings.Join(names, ", ")
 			}
@@ -121,7 +131,32 @@ func (h *Host) useFlags(f *syntax.File, path string) (done bool, err error) {
 		}
 		h.given[name] = value
 	}
+	if len(rest) > 0 && all && !h.takesArgs(f, path) {
+		what := "takes no arguments but flags"
+		if n := len(h.args); n > 0 {
+			what = "takes " + plural(n, "argument")
+		}
+		return false, &Error{Msg: fmt.Sprintf("%s %s: got %s", h.display(path), what, strings.Join(rest, " ")), Exit: ExitUsage, Hint: "-- --help tells more"}
+	}
 	return false, nil
+}
+
+// takesArgs tells that a script looks at flag.args, in it or in a file that it loads.
+func (h *Host) takesArgs(f *syntax.File, path string) (looks bool) {
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DotExpr:
+			mod, ok := n.X.(*syntax.Ident)
+			looks = looks || ok && mod.Name == "flag" && n.Name.Name == "args"
+		case *syntax.LoadStmt:
+			if file, err := locate(path, n.ModuleName()); err == nil {
+				src, err := h.readSource(file)
+				looks = looks || err != nil || strings.Contains(string(src), "flag.args")
+			}
+		}
+		return true
+	})
+	return looks
 }
 
 // noFlags is for a script without flags: flag.args has its arguments as they are, in it or in a file that it loads. One that never looks
@@ -177,7 +212,7 @@ func (h *Host) splitArgs() (flags, rest []string) {
 
 func (h *Host) flag(name string) *scriptFlag {
 	for i := range h.flags {
-		if h.flags[i].name == name {
+		if h.flags[i].name == name && h.flags[i].kind != argKind {
 			return &h.flags[i]
 		}
 	}
@@ -193,18 +228,26 @@ func (h *Host) flagHelp(w io.Writer, f *syntax.File, path string) {
 			}
 		}
 	}
-	use := ""
-	if len(h.flags) > 0 {
-		use = " [-- flags]"
-	}
-	fmt.Fprintf(w, "usage: kscope run %s%s\n", h.display(path), use)
+	use, lines := "", ""
 	for _, fl := range h.flags {
 		def := ""
 		if fl.def != "" {
 			def = " (default " + fl.def + ")"
 		}
-		fmt.Fprintf(w, "  --%-18s %s%s\n", fl.name+"="+strings.ToUpper(fl.kind), fl.doc, def)
+		form := "--" + fl.name + "=" + strings.ToUpper(fl.kind)
+		if fl.kind == argKind {
+			form = fl.name
+			use += " [" + fl.name + "]"
+		}
+		lines += fmt.Sprintf("  %-20s %s%s\n", form, fl.doc, def)
 	}
+	switch {
+	case use != "":
+		use = " [-- [flags]" + use + "]"
+	case len(h.flags) > 0:
+		use = " [-- flags]"
+	}
+	fmt.Fprintf(w, "usage: kscope run %s%s\n%s", h.display(path), use, lines)
 }
 
 // flagFn makes flag.string and the others.
@@ -215,21 +258,25 @@ func (h *Host) flagFn(kind string) Func {
 		if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name, "default", &def, "doc?", &doc); err != nil {
 			return nil, err
 		}
-		if want := map[string]string{"int": "int", "duration": "int", "bool": "bool", "string": "string"}[kind]; def != starlark.None && def.Type() != want {
+		if want := map[string]string{"int": "int", "duration": "int", "bool": "bool", "string": "string", argKind: "string"}[kind]; def != starlark.None && def.Type() != want {
 			e := &Error{Arg: "default", Msg: fmt.Sprintf("%s: default of --%s: got %s, want %s or None", b.Name(), name, def.Type(), want)}
 			if kind == "duration" {
 				e.Hint = "times are ints in ns: 10 * ms"
 			}
 			return nil, e
 		}
-		text, ok := h.given[name]
+		given := h.given
+		if kind == argKind {
+			given = h.args
+		}
+		text, ok := given[name]
 		if !ok {
 			return def, nil
 		}
 		v, err := flagKinds[kind](text)
 		if err != nil {
 			want := map[string]string{"int": "an int", "bool": "true or false", "duration": "a duration such as 10ms"}[kind]
-			return nil, &Error{Msg: fmt.Sprintf("--%s=%s: want %s", name, text, want), At: name, Exit: ExitUsage}
+			return nil, &Error{Msg: fmt.Sprintf("--%s=%s: want %s", name, text, want), Exit: ExitUsage, Bare: true}
 		}
 		return v, nil
 	}
@@ -245,8 +292,20 @@ func (h *Host) flagRows() []Row {
 		{Name: "flag.int", Sig: `(name, default, doc = "") -> int`, Fn: h.flagFn("int"), Doc: doc("an int")},
 		{Name: "flag.bool", Sig: `(name, default, doc = "") -> bool`, Fn: h.flagFn("bool"), Doc: doc("a truth")},
 		{Name: "flag.duration", Sig: `(name, default, doc = "") -> int`, Fn: h.flagFn("duration"), Doc: doc("a time such as 10ms, in ns")},
+		{Name: "flag.arg", Sig: `(name, default, doc = "") -> string`, Fn: h.flagFn(argKind),
+			Doc:     "The script's next argument that is no flag, or default. The first call in the source is the first argument; one more than there are calls\nis an error, unless the script looks at flag.args.",
+			Example: "func = flag.arg(\"FUNC\", \"vfs_read\", \"function to trace\")\nfunc"},
+		{Name: "flag.error", Sig: "(text)", Fn: flagError, Doc: "Ends the script: its flags or arguments are wrong. The exit status is 2.", Example: "flag.error(\"want FUNC:PARAMETER\") # fails"},
 		{Name: "flag.args", Sig: "-> [string]", Get: argsOf, Doc: "The script's arguments that are no flags."},
 	}
+}
+
+func flagError(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var text string
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "text", &text); err != nil {
+		return nil, err
+	}
+	return nil, &Error{Msg: text, Exit: ExitUsage, Bare: true, Hint: "-- --help tells more"}
 }
 
 func argsOf(h *Host) (starlark.Value, error) { return Strings(h.rest), nil }

@@ -94,46 +94,72 @@ func signature(fn *starlark.Function) string {
 	return fn.Name() + "(" + strings.Join(params, ", ") + ")"
 }
 
-// overview lists every table with one line per row.
+// overview lists the names of every table; what they are is help's of each.
 func (h *Host) overview(w io.Writer) {
-	tables := append(h.std(), h.cfg.Tables...)
-	for i, t := range tables {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
+	const width = 78
+	for _, t := range append(h.std(), h.cfg.Tables...) {
+		line := " "
 		fmt.Fprintln(w, t.Title)
-		for _, r := range t.Rows {
-			if typ, _, dotted := strings.Cut(r.Name, "."); !dotted || !isType(typ) {
-				fmt.Fprintf(w, "  %-24s %s\n", r.Name, firstLine(r.Doc))
+		for _, name := range namesOf(t.Rows) {
+			if len(line)+len(name) >= width {
+				fmt.Fprintln(w, line)
+				line = " "
 			}
+			line += " " + name
 		}
-		typeLines(w, t.Rows)
+		fmt.Fprintln(w, line)
 	}
-	fmt.Fprintln(w, "\nhelp(x) or help(\"name\") tells more about one of them.")
+	fmt.Fprintln(w, "\nhelp(\"kernel\") says what each of a module or type is, help(\"kernel.run\") all of one;\nhelp(\"word\") finds what is said of a word, x? is help(x). demo() and tour() show.")
 }
 
-// typeLines shows the types of a table, one line each: their names are many.
-func typeLines(w io.Writer, rows []Row) {
-	const most = 8
-	shown := map[string]bool{}
+// namesOf are a table's names: of types theirs alone.
+func namesOf(rows []Row) (names []string) {
 	for _, r := range rows {
-		typ, _, dotted := strings.Cut(r.Name, ".")
-		if !dotted || !isType(typ) || shown[typ] {
-			continue
+		name := r.Name
+		if typ, _, dotted := strings.Cut(name, "."); dotted && isType(typ) {
+			name = typ
 		}
-		shown[typ] = true
-		var names []string
-		for _, other := range rows {
-			if name, ok := strings.CutPrefix(other.Name, typ+"."); ok {
-				names = append(names, name)
-			}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-		more := ""
-		if n := len(names); n > most {
-			names, more = names[:most], fmt.Sprintf(" and %d more", n-most)
-		}
-		fmt.Fprintf(w, "  %-24s .%s%s; help(\"%s\")\n", typ, strings.Join(names, " ."), more, typ)
 	}
+	return names
+}
+
+// sentence is the first sentence of a row's documentation.
+func sentence(doc string) string {
+	text := strings.ReplaceAll(doc, "\n", " ")
+	if i := strings.Index(text, ". "); i >= 0 {
+		text = text[:i+1]
+	}
+	return text
+}
+
+// brief is what of it a line has room for.
+func brief(doc string) string {
+	const most = 90
+	text := sentence(doc)
+	if len(text) <= most {
+		return text
+	}
+	text = cut(text, most)
+	return strings.TrimRight(text[:max(strings.LastIndexByte(text, ' '), 0)], " ,;:(") + " ..."
+}
+
+// reflow breaks a text into lines between words, each behind indent.
+func reflow(text, indent string, width int) string {
+	line, out := indent, ""
+	for _, word := range strings.Fields(text) {
+		if len(line) > len(indent) && len(line)+1+len(word) > width {
+			out += line + "\n"
+			line = indent
+		}
+		if len(line) > len(indent) {
+			line += " "
+		}
+		line += word
+	}
+	return out + line
 }
 
 func (h *Host) rowOf(name string) *Row {
@@ -156,7 +182,7 @@ func (h *Host) helpName(w io.Writer, name string) error {
 		glob, _ := path.Match(name, r.Name)
 		if glob || strings.HasPrefix(r.Name, name+".") {
 			found = true
-			fmt.Fprintf(w, "%s\n    %s\n", head(r), firstLine(r.Doc))
+			fmt.Fprintf(w, "%s\n%s\n", head(r), reflow(sentence(r.Doc), "    ", 100))
 		}
 	}
 	if found || h.givers(w, name) {
@@ -237,7 +263,14 @@ func (h *Host) apropos(w io.Writer, word string) bool {
 				fmt.Fprintf(w, "nothing is called %s; it is said of\n", word)
 			}
 			found = true
-			fmt.Fprintf(w, "  %-24s %s\n", r.Name, firstLine(r.Doc))
+			said := brief(r.Doc)
+			for _, line := range strings.Split(r.Doc, "\n") {
+				if strings.Contains(strings.ToLower(line), strings.ToLower(word)) {
+					said = strings.TrimSpace(line)
+					break
+				}
+			}
+			fmt.Fprintf(w, "  %-24s %s\n", r.Name, said)
 		}
 	}
 	return found

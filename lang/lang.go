@@ -87,6 +87,7 @@ type Host struct {
 	left    uint64 // steps not yet leased to a thread
 	flags   []scriptFlag
 	given   map[string]string // flags that were given, with their values
+	args    map[string]string // arguments by the names that flag.arg gives them
 	rest    []string          // arguments that are no flags
 	script  string            // path of the script that runs
 	cases   []CaseResult
@@ -297,8 +298,11 @@ func (h *Host) execFile(path string) (starlark.StringDict, error) {
 	src, err := h.readSource(path)
 	if err != nil {
 		e := readError(path, err)
-		if os.IsNotExist(err) {
+		if errors.Is(err, fs.ErrNotExist) {
 			e.Hint = DidYouMean(filepath.Base(path), h.siblings(path))
+			if strings.HasPrefix(path, stdPrefix) && e.Hint == "" {
+				e.Hint = "there are " + strings.Join(h.loadable(stdPrefix), " ")
+			}
 		}
 		return nil, e
 	}

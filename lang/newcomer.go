@@ -40,6 +40,7 @@ func newcomerHints() []newcomerHint {
 		{syntax, re(`^\s*(global|nonlocal)\b`), "a function cannot assign to the script's variables: let it change an aggregation, a dict or a list of the script's"},
 		{syntax, re(`^\s*with\b`), "Starlark has no with: what a script arms vanishes at its end, or by .close()"},
 		{syntax, re(`\b(yield|async|await)\b`), "Starlark has no generators: return a list"},
+		{syntax, re(`^\s*help\s+\w`), "help(\"kernel\"), or kernel?"},
 		{syntax, re(`^\s*(switch|match|case)\b`), "write if x == 1: ... elif x == 2: ... else: ..."},
 		{syntax, re(`\belse\s+if\b|\belseif\b|\belsif\b`), "write elif"},
 		{syntax, re(`\blambda\b[^:]*:\s*(return|if|for|while|\w+\s*=[^=])`), "a lambda is one expression: lambda ctx: n.inc(ctx.comm); def has statements"},

@@ -286,6 +286,9 @@ func (s *Session) evalValue(src string) (starlark.Value, error) {
 	if strings.HasPrefix(text, "%") {
 		return starlark.None, s.command(src)
 	}
+	if name, ok := strings.CutPrefix(text, "?"); ok && name != "" {
+		text = name + "?"
+	}
 	if strings.HasPrefix(text, "!") {
 		return starlark.None, s.shellLine(strings.TrimSpace(text[1:]))
 	}

@@ -225,7 +225,7 @@ func TestComplete(t *testing.T) {
 		{"prin", "print( printf(", 4},
 		{"x = tab", "table(", 3},
 		{"json.enc", "encode( encode_indent(", 3},
-		{"flag.", "args bool( duration( int( string(", 0},
+		{"flag.", "arg( args bool( duration( error( int( string(", 0},
 		{"fla", "flag.", 3},
 		{"table(rows, co", "cols =  continue", 2},
 		{"whi", "while", 3},

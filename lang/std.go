@@ -23,6 +23,8 @@ func (h *Host) std() []Table {
 			{Name: "attempt", Sig: "(fn, *args, **kwargs) -> struct(ok, value, error)", Fn: h.attempt, Doc: "Calls fn and catches its failure.\nerror has .text, .hint, .code (the errno's name) and .pos. Ctrl-C and the step budget are not caught."},
 			{Name: "help", Sig: "(x = None)", Fn: h.help, Doc: "Shows the documentation of a function, module, object or name; x may be a string such as \"tracer.*\".\nIn a session, x? is short for help(x)."},
 			{Name: "dir", Sig: "(x = None) -> [string]", Fn: h.dir, Doc: "Lists the attributes of x, or all global names."},
+			{Name: "command_NAME", Sig: "(...)", Doc: "A function so called is a session's command: %NAME 5 cat runs command_NAME(5, \"cat\"), numbers as ints; one parameter args takes all words.\n%NAME | sort gives what it prints to a command of the host, > file to a file of the host; % lists the commands, %NAME? explains one.",
+				Example: "def command_first(n = 3):\n    \"Shows the first n tasks.\"\n    for t in kernel.tasks()[:n]:\n        print(t.pid, t.comm)\n\n%first 2\n%"},
 			{Name: "struct", Sig: "(**fields) -> struct", Value: starlark.NewBuiltin("struct", starlarkstruct.Make), Doc: "Makes an object with the given attributes."},
 			{Name: "fail", Sig: `(*args, sep = " ")`, Doc: "Stops the script with an error."},
 			{Name: "re", Sig: "(pattern) -> Regexp", Fn: compile, Doc: "Compiles a regular expression (RE2 syntax)."},
