@@ -66,7 +66,8 @@ type Tracer struct {
 	expanded  bool   // the rings have their full size
 	current   *tracerType
 	options   options
-	clock     int // index in clocks
+	starting  bool // the function tracer records nothing until its sites are patched (function_enabled)
+	clock     int  // index in clocks
 	counter   uint64
 	skew      []uint64 // by CPU, of the clock local; nil: none. The machine's tracer has it; it is replaced, never changed
 	global    uint64

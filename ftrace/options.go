@@ -207,7 +207,7 @@ func (t *Tracer) setFunctionTrace(on bool) error {
 		return nil
 	}
 	if on {
-		return t.sites.Register(t.ops)
+		return t.startFunctions()
 	}
 	return t.sites.Unregister(t.ops)
 }

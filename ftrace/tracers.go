@@ -36,7 +36,7 @@ var tracers = [...]tracerType{
 				return nil
 			}
 			t.setCPU = t.someCPU().ID
-			return t.sites.Register(t.ops)
+			return t.startFunctions()
 		},
 		reset: func(t *Tracer) error {
 			if !t.ops.Registered() {
@@ -46,6 +46,12 @@ var tracers = [...]tracerType{
 		},
 	},
 	nopTracer: {name: "nop"},
+}
+
+// startFunctions is tracing_start_function_trace: the patching of its own sites is not recorded.
+func (t *Tracer) startFunctions() error {
+	t.starting = true
+	return t.sites.Register(t.ops)
 }
 
 // Tracers are the names in available_tracers.

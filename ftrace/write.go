@@ -164,6 +164,12 @@ func (u *eventUse) record(c *kernel.VCPU, n int, f filler) {
 
 // traceFunction is function_trace_call.
 func (t *Tracer) traceFunction(c *kernel.VCPU, ip, parent, _ uint64) {
+	if t.starting {
+		if !t.m.Text().Settled() {
+			return
+		}
+		t.starting = false
+	}
 	p, w := &t.cpu[c.ID], t.running(c)
 	bit := context(w.pc)
 	if p.busy&bit != 0 {

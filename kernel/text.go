@@ -75,6 +75,7 @@ type Text struct {
 	orig    map[uint64]map[uint16]byte    // by frame: what stood there before the first patch, for StateHash
 
 	naive *naivePoke
+	calm  int // how often in a row the guest has asked and heard that nothing is pending
 
 	// Test knobs: the batch goes on without the sync after its first or after its last step.
 	DropFirstSync, DropLastSync bool
@@ -96,7 +97,7 @@ func (t *Text) fork(m *Machine) *Text {
 	n.pending = slices.Clone(t.pending)
 	n.patches = make([]*Patch, len(t.patches))
 	copy(n.patches, t.patches) // finished ones never change
-	n.weight, n.dropped = t.weight, t.dropped
+	n.weight, n.dropped, n.calm = t.weight, t.dropped, t.calm
 	n.DropFirstSync, n.DropLastSync = t.DropFirstSync, t.DropLastSync
 	n.Int3Hits, n.StaleHolds = t.Int3Hits, t.StaleHolds
 	for pfn, bytes := range t.orig {
@@ -137,6 +138,9 @@ func (t *Text) Queue(by string, pokes []Poke) error {
 		}
 	}
 	t.pending = append(t.pending, pokes...)
+	if len(pokes) > 0 {
+		t.calm = 0
+	}
 	if t.m.cfg.Overhead == OverheadNone {
 		t.flushNow()
 	}
@@ -145,6 +149,11 @@ func (t *Text) Queue(by string, pokes []Poke) error {
 
 // Pending says whether pokes wait for the guest.
 func (t *Text) Pending() bool { return len(t.pending) > 0 || t.cur != nil }
+
+// Settled says whether all that was asked for is written and its patcher has let go of text_mutex: it asks once within, once behind.
+func (t *Text) Settled() bool {
+	return !t.Pending() && (t.calm > 1 || t.m.cfg.Overhead == OverheadNone)
+}
 
 // Patches is the history of the latest batches, oldest first; PatchesDropped is how many older ones are no longer kept.
 func (t *Text) Patches() []*Patch      { return t.patches }
@@ -374,8 +383,10 @@ func (t *Text) forget(a ModuleArea) {
 // gatePending: long text_poke_pending(void).
 func (t *Text) gatePending(*VCPU) uint64 {
 	if t.Pending() {
+		t.calm = 0
 		return 1
 	}
+	t.calm++
 	return 0
 }
 
