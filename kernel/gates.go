@@ -113,6 +113,11 @@ func (v *VCPU) RunGate() int64 {
 	default:
 		v.m.gate(v, rip, r.fns)
 	}
+	t := &v.m.turn // as allowed, in the common case: each event comes here
+	if now := v.Now(); now < min(t.until, t.end) && v.CPU.Insns < t.last && v.m.stopWhy == nil && !v.apic.nmi {
+		t.ahead = t.until > t.end
+		return int64(min(t.until-now, t.last-v.CPU.Insns, 1<<40))
+	}
 	if v.apic.nmi {
 		return 0
 	}

@@ -51,20 +51,33 @@ func (c *CPU) runHost(b *block) int {
 // hostAsk does what host code has left for, and returns where that goes on. 0: nowhere; then host.answer is exec's, or exec is to go on
 // at u of b. Host code comes here as one calls a function, so that the host's guesses of returns stay in step: when hostCall returned
 // each time, that return and the next one in host code were both guessed wrong.
-func hostAsk(c *CPU) uintptr {
+func hostAsk(c *CPU) (host uintptr) {
 	h := &c.host
 	c.budget += h.over
 	c.limit += uint64(h.over)
-	var host uintptr
-	if h.why == whyGate {
-		host = c.hostGate(c.cache.hosts.codes[h.code].b)
+	if h.why != whyGate || c.gater == nil {
+		if host = c.hostNext(); host != 0 {
+			c.lend()
+		}
+		return host
+	}
+	b := c.cache.hosts.codes[h.code].b // a gate, as opGate, as long as that goes on: each event comes here
+	c.b = b
+	c.rip, c.exit = b.start, ExitGate
+	tl := c.tl
+	c.Insns = c.limit - uint64(c.budget)
+	n := c.gater.RunGate()
+	if n <= 0 || c.tl != tl || !c.steady() {
+		if r := c.settled(n, tl); r != stJump {
+			return c.ends(c.leave(b, b.u0, r))
+		}
 	} else {
-		host = c.hostNext()
+		c.smc = false
+		c.budget, c.limit = n, c.Insns+uint64(n)
+		tl.Sync(c.phys)
 	}
-	if host != 0 {
-		c.lend()
-	}
-	return host
+	c.lend()
+	return c.cache.hosts.find
 }
 
 // ends has runHost return r.
@@ -79,29 +92,7 @@ func (c *CPU) interpret(b *block, u *uop) uintptr {
 	return 0
 }
 
-// hostGate is gate block b, and the look-up of what is next: opGate, as long as that goes on.
-func (c *CPU) hostGate(b *block) uintptr {
-	c.b = b
-	if c.gater == nil {
-		return c.ends(c.leave(b, b.u0, c.opGate(b.u0)))
-	}
-	c.rip, c.exit = b.start, ExitGate
-	tl := c.tl
-	c.Insns = c.limit - uint64(c.budget)
-	n := c.gater.RunGate()
-	if n <= 0 || c.tl != tl || !c.steady() {
-		if r := c.settled(n, tl); r != stJump {
-			return c.ends(c.leave(b, b.u0, r))
-		}
-	} else {
-		c.smc = false
-		c.budget, c.limit = n, c.Insns+uint64(n)
-		tl.Sync(c.phys)
-	}
-	return c.cache.hosts.find
-}
-
-// hostNext is hostAsk but for gates.
+// hostNext is hostAsk but for gates that a Gater settles.
 func (c *CPU) hostNext() uintptr {
 	h, m := &c.host, c.cache.hosts
 	var s *site
@@ -114,6 +105,10 @@ func (c *CPU) hostNext() uintptr {
 		b := m.codes[h.code].b
 		c.budget += b.cost
 		return c.goOn(b)
+	case whyGate:
+		b := m.codes[h.code].b
+		c.b = b
+		return c.ends(c.leave(b, b.u0, c.opGate(b.u0)))
 	case whyBare:
 		s = &m.sites[h.code]
 	default:
