@@ -27,8 +27,11 @@ const (
 	kernVA   = 0xffffffff81000000
 	shadowVA = kernVA + 0x4000
 	gateVA   = shadowVA + 0xf00
-	kdataVA  = 0xffffffff82000000
-	ptVA     = 0xffffffff83000000
+
+	straightVA = shadowVA + 0x40 // a piece up to a gate
+	trampVA    = shadowVA + 0x400
+	kdataVA    = 0xffffffff82000000
+	ptVA       = 0xffffffff83000000
 
 	kernSlots   = kernVA + 0x400 // of slotSize bytes each
 	slotSize    = 0x180
@@ -59,6 +62,7 @@ type wMode struct {
 	chop   int  // the longest piece of a step, or 0
 	hooks  bool // some instructions are hooked
 	gater  bool
+	text   bool // gates stand for pieces of the shadow text
 	fork   bool // the world is a fork of itself, now and then
 	reload bool // CPUs are restored from their state then
 }
@@ -121,7 +125,9 @@ func (e wEnv) CodeWrite(c *x86.CPU, pa uint64, n int) {
 		c.RequestStop()
 	}
 }
-func (e wEnv) Gate(va uint64) bool   { return va >= gateVA && va < shadowVA+0x1000 && va%16 == 0 }
+func (e wEnv) Gate(va uint64) bool {
+	return va >= gateVA && va < shadowVA+0x1000 && va%16 == 0 || va == trampVA && e.w.text()
+}
 func (e wEnv) Shadow(va uint64) bool { return va >= shadowVA && va < gateVA }
 func (e wEnv) EntryCounter(va uint64) *uint64 {
 	if i := (va - kernSlots) / slotSize; i < numKern && va == kernSlots+i*slotSize && i%4 == 1 {
@@ -194,12 +200,46 @@ func (w *world) left(c *x86.CPU) int64 {
 	return int64(w.stop) - int64(c.Insns)
 }
 
-// gate is what the gates do: each has another effect.
+// text says whether gates stand for pieces of text. They do not keep the dead stack.
+func (w *world) text() bool { return w.mode.text && !w.prog.keepStack }
+
+// gate runs the gate at RIP, or what stands for the text there.
 func (w *world) gate(c *x86.CPU) int64 {
+	tramp := &w.prog.tramp
+	switch c.RIP() {
+	case trampVA:
+		ip, parent, ok := c.EnterTrampoline(tramp)
+		if !ok {
+			return w.left(c)
+		}
+		if c.RIP() != tramp.Gate || c.Reg(x86.RDI) != ip || c.Reg(x86.RSI) != parent {
+			w.logf("trampoline: rip %#x, rdi %#x, rsi %#x, want %#x %#x %#x", c.RIP(), c.Reg(x86.RDI), c.Reg(x86.RSI), tramp.Gate, ip, parent)
+		}
+		if ret, own := w.effect(c); !own && !c.LeaveTrampoline(tramp) && !c.GateReturn(ret) {
+			w.deliver(c)
+		}
+		return w.left(c)
+	case straightVA:
+		ok, fault := c.RunStraight(x86.NewStraight(straightVA, w.prog.way))
+		if fault {
+			w.deliver(c)
+		}
+		if !ok {
+			return w.left(c)
+		}
+	}
+	if ret, own := w.effect(c); !own && !c.GateReturn(ret) {
+		w.deliver(c)
+	}
+	return w.left(c)
+}
+
+// effect is what the gate at RIP does: each does something else. own: it has set RIP itself.
+func (w *world) effect(c *x86.CPU) (ret uint64, own bool) {
 	n := (c.RIP() - gateVA) / 16
 	arg := c.Reg(x86.RDI)
 	w.logf("gate %d", n)
-	ret := arg*3 + n
+	ret = arg*3 + n
 	switch n {
 	case 1:
 		c.PutU64(kdataVA+0x60, arg)
@@ -219,16 +259,13 @@ func (w *world) gate(c *x86.CPU) int64 {
 		w.ahead[w.now] += int64(arg & 0xff)
 	case 8: // as a continuation: it goes elsewhere, and comes back to its caller from there
 		c.SetRIP(kernSlots + (arg%numKern)*slotSize)
-		return w.left(c)
+		return ret, true
 	case 9:
 		c.SetFlags(c.Flags() | x86.FlagTF)
 	case 10:
 		c.InvalidateCode(kernFrames[1]<<12+arg&0xff0, 16)
 	}
-	if !c.GateReturn(ret) {
-		w.deliver(c)
-	}
-	return w.left(c)
+	return ret, false
 }
 
 // exception owns the int3 at the slots' beginnings, which stand for a nop.

@@ -25,7 +25,8 @@ type program struct {
 	space   [2]uint64         // for cr3
 	frames  []uint64          // all that is compared
 	remaps  []remap
-	limit   int // of a slot's code
+	tramp   x86.Trampoline
+	way     []byte // the text of the piece up to a gate
 }
 
 type remap struct{ va, pte uint64 }
@@ -132,8 +133,45 @@ func (g *program) handlers() {
 		if g.rnd.IntN(2) == 0 {
 			n = g.rnd.Uint64N(12)
 		}
+		if at == straightVA {
+			g.way = slices.Concat(save, callGate(at+uint64(len(save)), n))
+		}
 		g.at(at, slices.Concat(save, callGate(at+uint64(len(save)), n), load))
 	}
+	g.trampoline()
+}
+
+// trampoline writes the text that a Trampoline stands for.
+func (g *program) trampoline() {
+	t := x86.Trampoline{Gate: gateVA + 16*g.rnd.Uint64N(12), Frame: 0xb0, Back: g.rnd.Uint64N(9), Op: g.rnd.Uint64N(1 << 31), Lea: 8}
+	sp := func(op []byte, reg int, off uint64) []byte {
+		return put32(append(append([]byte{0x48 | byte(reg>>3)<<2}, op...), 0x84|byte(reg&7)<<3, 0x24), off)
+	}
+	regs := []int{x86.RBP, x86.R9, x86.R8, x86.RAX, x86.RCX, x86.RDX, x86.RSI, x86.RDI}
+	b := sp([]byte{0x8d}, x86.RSP, -t.Frame)
+	for _, r := range regs {
+		off, _ := x86.FrameReg(uint8(r))
+		b = append(b, sp([]byte{0x89}, r, off)...)
+	}
+	b = slices.Concat(b, sp([]byte{0x8b}, x86.RDI, t.Frame), sp([]byte{0x89}, x86.RDI, x86.FrameIP), sp([]byte{0xc7}, 0, x86.FrameCS), make([]byte, 4),
+		sp([]byte{0x8d}, x86.RCX, t.Frame+8), sp([]byte{0x89}, x86.RCX, x86.FrameSP), sp([]byte{0x8b}, x86.RSI, t.Frame+8),
+		put32([]byte{0x48, 0x8d, 0xbf}, -t.Back), put32([]byte{0xba}, t.Op), []byte{0x48, 0x89, 0xe1})
+	b = append(b, put32([]byte{0xe8}, t.Gate-trampVA-uint64(len(b))-5)...)
+	t.From = trampVA + uint64(len(b))
+	for _, r := range regs {
+		off, _ := x86.FrameReg(uint8(r))
+		b = append(b, sp([]byte{0x8b}, r, off)...)
+	}
+	g.at(trampVA, slices.Concat(b, sp([]byte{0x8d}, x86.RSP, t.Frame), []byte{0xc3}))
+	g.tramp = t
+}
+
+// shadow is the address of a piece of shadow text to call.
+func (g *program) shadow() uint64 {
+	if g.rnd.IntN(3) == 0 {
+		return trampVA
+	}
+	return shadowVA + g.rnd.Uint64N(4)*0x40
 }
 
 func (g *program) possibleRemaps() {

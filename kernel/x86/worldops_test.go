@@ -264,7 +264,9 @@ func (g *program) locks(va uint64) {
 // stackOps switch stacks and overwrite return addresses.
 func (g *program) stackOps(va uint64) {
 	r := g.free()
-	switch g.rnd.IntN(10) {
+	switch g.rnd.IntN(11) {
+	case 10: // around a page's end
+		g.emit(put32([]byte{0x48, 0xc7, 0xc4}, kdataVA+0x1000*(2+g.rnd.Uint64N(6))+8*g.rnd.Uint64N(34)-64)...)
 	case 0:
 		g.abs([]byte{0x89}, x86.RSP, wordSP+8*g.rnd.Uint64N(4))
 	case 1:
@@ -288,7 +290,8 @@ func (g *program) stackOps(va uint64) {
 		for _, b := range row[first:] {
 			g.emit(b...)
 			if g.rnd.IntN(3) == 0 {
-				g.emit(0x48, 0x89, 0xc0|byte(g.rnd.IntN(2))<<3) // mov rax, rax or rcx
+				m := g.free()
+				g.emit(0x48|byte(m>>3), 0x89, 0xc0|byte(m&7)) // mov m, rax
 			}
 		}
 	case 9:
@@ -358,13 +361,13 @@ func (g *program) patchOps(va uint64) {
 	case 0:
 		g.emit(slices.Concat(put32([]byte{0xc6, 0x04, 0x25}, to), []byte{[]byte{0xcc, 0x0f, 0xe8}[g.rnd.IntN(3)]})...)
 	case 1: // the tail of a call
-		callee := shadowVA + g.rnd.Uint64N(4)*0x40
+		callee := g.shadow()
 		if g.rnd.IntN(2) == 0 {
 			callee = g.target(va, true)
 		}
 		g.emit(slices.Concat(put32([]byte{0xc7, 0x04, 0x25}, to+1), put32(nil, callee-to-5))...)
 	case 2, 3: // a whole site
-		text := [][]byte{{0x0f, 0x1f, 0x44, 0, 0}, put32([]byte{0xe8}, shadowVA+g.rnd.Uint64N(4)*0x40-to-5), put32([]byte{0xe9}, g.target(va, true)-to-5),
+		text := [][]byte{{0x0f, 0x1f, 0x44, 0, 0}, put32([]byte{0xe8}, g.shadow()-to-5), put32([]byte{0xe9}, g.target(va, true)-to-5),
 			{0xb8, 1, 2, 3, 4}, {0xcc, 0x1f, 0x44, 0, 0}}[g.rnd.IntN(5)]
 		v := uint64(0)
 		for i, b := range text {
@@ -383,9 +386,12 @@ func (g *program) patchOps(va uint64) {
 }
 
 func (g *program) shadowOps(va uint64) {
+	if g.rnd.IntN(6) == 0 {
+		g.emit(put32([]byte{0x48, 0xc7, 0xc4}, kdataVA+0x1000*(2+g.rnd.Uint64N(6))+8*g.rnd.Uint64N(34)-64)...)
+	}
 	switch g.rnd.IntN(3) {
 	case 0, 1:
-		g.rel(va, []byte{0xe8}, shadowVA+g.rnd.Uint64N(4)*0x40)
+		g.rel(va, []byte{0xe8}, g.shadow())
 	case 2:
 		g.rel(va, []byte{0xe8}, gateVA+g.rnd.Uint64N(12)*16)
 	}

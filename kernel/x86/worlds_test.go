@@ -19,10 +19,12 @@ var modes = []wMode{
 	{name: "host code", gater: true, warm: 1},
 	{name: "host code of warm blocks in pieces", gater: true, warm: 2, chop: 30},
 	{name: "host code, gates by the machine", warm: 3},
+	{name: "host code, gates for text", gater: true, warm: 1, text: true},
 	{name: "one instruction at a time", gater: true, chop: 1},
 	{name: "hooked", gater: true, warm: 2, hooks: true},
 	{name: "host code, forked", gater: true, warm: 1, fork: true},
 	{name: "interpreted in pieces, gates by the machine", chop: 7},
+	{name: "interpreted in pieces, gates for text", gater: true, text: true, chop: 40},
 	{name: "host code, restored", gater: true, warm: 2, reload: true},
 }
 
