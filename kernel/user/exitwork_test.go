@@ -12,6 +12,7 @@ const (
 	sigHUP  = 1
 	sigKILL = 9
 	sigXCPU = 24
+	sigCONT = 18
 	sigSTOP = 19
 )
 

@@ -240,9 +240,24 @@ struct mmu_gather {
 void tlb_gather_mmu(struct mmu_gather *tlb, struct mm_struct *mm);
 void tlb_gather_mmu_fullmm(struct mmu_gather *tlb, struct mm_struct *mm);
 void tlb_finish_mmu(struct mmu_gather *tlb);
-void tlb_remove_page(struct mmu_gather *tlb, struct page *page, unsigned long addr);
-void tlb_flush_range(struct mmu_gather *tlb, unsigned long start, unsigned long end);
-void tlb_remove_table(struct mmu_gather *tlb, struct page *page, unsigned long addr);
+bool __tlb_remove_page_size(struct mmu_gather *tlb, struct page *page, int page_size);	/* true: no more fit, flush now */
+void tlb_flush_mmu(struct mmu_gather *tlb);
+bool tlb_next_batch(struct mmu_gather *tlb);
+static __always_inline bool tlb_gather(struct mmu_gather *tlb, struct page *page)
+{
+	unsigned int nr = tlb->nr++;
+
+	tlb->pages[nr] = page;
+	return unlikely(nr + 1 == tlb->max) && !tlb_next_batch(tlb);
+}
+/* Entries of the range have been changed. */
+static __always_inline void tlb_flush_range(struct mmu_gather *tlb, unsigned long start, unsigned long end)
+{
+	if (start < tlb->start)
+		tlb->start = start;
+	if (end > tlb->end)
+		tlb->end = end;
+}
 void unmap_vmas(struct mmu_gather *tlb, struct list_head *vmas, unsigned long start, unsigned long end);
 void free_pgtables(struct mmu_gather *tlb, struct list_head *vmas, unsigned long floor, unsigned long ceiling);
 pgd_t *pgd_alloc(struct mm_struct *mm);

@@ -1,6 +1,6 @@
 #pragma once
 /* Sleeping locks: mutex, rw_semaphore, completion. */
-#include "wait.h"
+#include "swait.h"
 struct mutex { atomic_long_t owner; raw_spinlock_t wait_lock; struct list_head wait_list; };	/* owner: task | MUTEX_FLAG_* */
 #define __MUTEX_INITIALIZER(n)	{ { 0 }, { { 0 } }, LIST_HEAD_INIT((n).wait_list) }
 #define DEFINE_MUTEX(n)		struct mutex n = __MUTEX_INITIALIZER(n)
@@ -27,12 +27,12 @@ int down_write_killable(struct rw_semaphore *sem);
 int down_write_trylock(struct rw_semaphore *sem);
 void up_write(struct rw_semaphore *sem);
 
-struct completion { unsigned int done; wait_queue_head_t wait; };
-#define COMPLETION_INITIALIZER(n) { 0, __WAIT_QUEUE_HEAD_INITIALIZER((n).wait) }
+struct completion { unsigned int done; struct swait_queue_head wait; };
+#define COMPLETION_INITIALIZER(n) { 0, __SWAIT_QUEUE_HEAD_INITIALIZER((n).wait) }
 #define COMPLETION_INITIALIZER_ONSTACK(n) COMPLETION_INITIALIZER(n)
 #define DECLARE_COMPLETION_ONSTACK(n) struct completion n = COMPLETION_INITIALIZER(n)
 #define DECLARE_COMPLETION(n)	struct completion n = COMPLETION_INITIALIZER(n)
-static __always_inline void init_completion(struct completion *x) { x->done = 0; init_waitqueue_head(&x->wait); }
+static __always_inline void init_completion(struct completion *x) { x->done = 0; init_swait_queue_head(&x->wait); }
 void complete(struct completion *x);
 void complete_all(struct completion *x);
 void wait_for_completion(struct completion *x);

@@ -144,7 +144,7 @@ struct signal_struct {
 	int nr_threads;
 	wait_queue_head_t wait_chldexit;
 	struct sigpending shared_pending;
-	int group_exit_code;
+	int group_exit_code, group_stop_count;	/* count: threads that are still to stop */
 	unsigned int flags;
 	struct pid *pids[PIDTYPE_MAX];
 	struct hrtimer real_timer;		/* setitimer(), alarm(): sends SIGALRM to leader_pid */
@@ -163,7 +163,10 @@ struct signal_struct {
 #define SIGNAL_STOP_STOPPED 1
 #define SIGNAL_STOP_CONTINUED 2		/* to be reported by wait4(WCONTINUED) */
 #define SIGNAL_GROUP_EXIT 4
-#define SIGNAL_CLD_CONTINUED 0x20	/* the parent is to be told */
+#define SIGNAL_CLD_STOPPED 0x10		/* the parent is to be told */
+#define SIGNAL_CLD_CONTINUED 0x20
+#define SIGNAL_CLD_MASK (SIGNAL_CLD_STOPPED | SIGNAL_CLD_CONTINUED)
+#define SIGNAL_STOP_MASK (SIGNAL_STOP_STOPPED | SIGNAL_STOP_CONTINUED | SIGNAL_CLD_MASK)
 #define SIGNAL_UNKILLABLE 0x40
 
 enum { MM_FILEPAGES, MM_ANONPAGES, NR_MM_COUNTERS };
@@ -220,6 +223,8 @@ struct task_struct {
 	const struct cred *cred;		/* kernel/cred.c */
 	struct { u64 rchar, wchar, syscr, syscw; } ioac;	/* bytes and calls of read and write */
 	struct rcu_head *task_works;		/* kernel/task_work.c */
+	unsigned int jobctl;			/* siglock */
+#define JOBCTL_STOP_PENDING	1		/* to stop, with its process */
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked, real_blocked;		/* real_blocked: what sigtimedwait() has unblocked for a while */
@@ -306,6 +311,8 @@ void io_schedule(void);
 long io_schedule_timeout(long timeout);
 void yield(void);
 int wake_up_process(struct task_struct *p);
+void kick_process(struct task_struct *p);
+void task_join_group_stop(struct task_struct *task);
 int wake_up_state(struct task_struct *p, unsigned int state);
 int try_to_wake_up(struct task_struct *p, unsigned int state, int wake_flags);
 void wake_up_new_task(struct task_struct *p);

@@ -1,5 +1,6 @@
 /* The end of tasks, and waiting for it (kernel/exit.c). */
 #include "mm.h"
+#include "cputime.h"
 #include "tracepoint.h"
 #include "syscalls.h"
 #include "uaccess.h"
@@ -15,7 +16,6 @@
 #include "signal.h"
 
 void exit_rcu(void);
-void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st);
 void __cleanup_sighand(struct sighand_struct *sighand);
 
 /* tasklist_lock held. */
@@ -58,13 +58,27 @@ static void __exit_signal(struct task_struct *tsk)
 		flush_sigqueue(&sig->shared_pending);
 }
 
+/* The last thread of a process whose first one is dead already tells the parent, and goes for both when nobody will wait. */
 void release_task(struct task_struct *p)
 {
-	cgroup_release(p);
-	write_lock_irq(&tasklist_lock);
-	__exit_signal(p);
-	write_unlock_irq(&tasklist_lock);
-	put_task_struct_rcu_user(p);
+	struct task_struct *leader;
+	bool zap_leader;
+
+	do {
+		leader = p->group_leader;
+		cgroup_release(p);
+		write_lock_irq(&tasklist_lock);
+		__exit_signal(p);
+		zap_leader = false;
+		if (leader != p && thread_group_empty(leader) && leader->exit_state == EXIT_ZOMBIE) {
+			zap_leader = do_notify_parent(leader, leader->exit_signal);
+			if (zap_leader)
+				leader->exit_state = EXIT_DEAD;
+		}
+		write_unlock_irq(&tasklist_lock);
+		put_task_struct_rcu_user(p);
+		p = leader;
+	} while (unlikely(zap_leader));
 }
 
 static void exit_mm(void)

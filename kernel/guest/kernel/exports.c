@@ -99,6 +99,7 @@ EXPORT_SYMBOL(__mutex_init);
 EXPORT_SYMBOL(complete);
 EXPORT_SYMBOL(complete_all);
 EXPORT_SYMBOL(wait_for_completion);
+EXPORT_SYMBOL(__init_swait_queue_head);
 EXPORT_SYMBOL(__init_waitqueue_head);
 EXPORT_SYMBOL(__wake_up);
 EXPORT_SYMBOL(init_wait_entry);

@@ -472,6 +472,7 @@ static void init_task_fields(struct task_struct *p, struct kernel_clone_args *ar
 	p->rss_delta[MM_FILEPAGES] = p->rss_delta[MM_ANONPAGES] = 0;
 	p->restore_sigmask = false;
 	p->real_blocked.sig[0] = 0;
+	p->jobctl = 0;
 	if ((args->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)	/* a thread has no alternate signal stack yet */
 		p->sas_ss_sp = p->sas_ss_size = 0;
 	p->utime = p->stime = 0;
@@ -505,7 +506,6 @@ static bool link_task(struct task_struct *p, unsigned long clone_flags, struct k
 		write_unlock_irq(&tasklist_lock);
 		return false;
 	}
-	spin_unlock(&current->sighand->siglock);
 	if (clone_flags & (CLONE_PARENT | CLONE_THREAD)) {
 		p->real_parent = current->real_parent;
 		p->exit_signal = clone_flags & CLONE_THREAD ? -1 : current->group_leader->exit_signal;
@@ -520,6 +520,7 @@ static bool link_task(struct task_struct *p, unsigned long clone_flags, struct k
 		current->signal->nr_threads++;
 		atomic_inc(&current->signal->live);
 		list_add_tail(&p->thread_group, &p->group_leader->thread_group);
+		task_join_group_stop(p);
 	} else {
 		init_task_pid(p, PIDTYPE_TGID, p->thread_pid);
 		init_task_pid(p, PIDTYPE_PGID, task_pgrp(current));
@@ -531,6 +532,7 @@ static bool link_task(struct task_struct *p, unsigned long clone_flags, struct k
 		attach_pid(p, PIDTYPE_SID);
 	}
 	attach_pid(p, PIDTYPE_PID);
+	spin_unlock(&current->sighand->siglock);
 	write_unlock_irq(&tasklist_lock);
 	return true;
 }

@@ -9,10 +9,10 @@
 #include "entry.h"
 #include "signal.h"
 #include "mm.h"
+#include "cputime.h"
 #include "cred.h"
 #include "tracepoint.h"
 
-void task_cputime(struct task_struct *t, u64 *utime, u64 *stime);
 long nsec_to_clock_t(u64 n);
 
 #define SIG_KERNEL_IGNORE_MASK	(sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
@@ -39,7 +39,7 @@ bool sig_ignored(struct task_struct *t, int sig)
 static bool recalc_sigpending_tsk(struct task_struct *t)
 {
 	if ((t->pending.signal.sig[0] | t->signal->shared_pending.signal.sig[0]) & ~t->blocked.sig[0] ||
-	    t->signal->flags & (SIGNAL_STOP_STOPPED | SIGNAL_CLD_CONTINUED)) {
+	    t->jobctl & JOBCTL_STOP_PENDING || t->signal->flags & SIGNAL_CLD_MASK) {
 		set_tsk_thread_flag(t, TIF_SIGPENDING);
 		return true;
 	}
@@ -55,14 +55,11 @@ void recalc_sigpending(void)
 static void signal_wake_up_state(struct task_struct *t, unsigned int state)
 {
 	set_tsk_thread_flag(t, TIF_SIGPENDING);
-	if (!wake_up_state(t, state | TASK_INTERRUPTIBLE)) {
-		/* Running in user mode somewhere: make it enter the kernel. */
-		if (task_cpu(t) != smp_processor_id() && t->on_cpu)
-			smp_send_reschedule(task_cpu(t));
-	}
+	if (!wake_up_state(t, state | TASK_INTERRUPTIBLE))
+		kick_process(t);
 }
 
-/* Every thread of p's process, p first. */
+/* All threads of p's process but p. */
 #define for_each_other_thread(p, t) list_for_each_entry(t, &(p)->thread_group, thread_group)
 
 static void kill_thread(struct task_struct *t)
@@ -75,9 +72,28 @@ void zap_other_threads(struct task_struct *p)
 {
 	struct task_struct *t;
 
+	p->signal->group_stop_count = 0;
 	for_each_other_thread(p, t) {
-		if (t != p && !t->exit_state)
+		t->jobctl &= ~JOBCTL_STOP_PENDING;
+		if (!t->exit_state)
 			kill_thread(t);
+	}
+}
+
+/* siglock held. tsk will not take these signals of the process any more: who else does is woken for them. */
+static void retarget_shared_pending(struct task_struct *tsk, unsigned long which)
+{
+	struct task_struct *t;
+
+	which &= tsk->signal->shared_pending.signal.sig[0];
+	for_each_other_thread(tsk, t) {
+		if (!which)
+			return;
+		if (t->flags & PF_EXITING || !(which & ~t->blocked.sig[0]))
+			continue;
+		which &= t->blocked.sig[0];
+		if (!signal_pending(t))
+			signal_wake_up_state(t, 0);
 	}
 }
 
@@ -106,7 +122,7 @@ static noinline void complete_signal(int sig, struct task_struct *p, bool group)
 	}
 	if (sig == SIGKILL || (p->sighand->action[sig - 1].sa_handler == SIG_DFL && !(p->signal->flags & SIGNAL_GROUP_EXIT) &&
 			       !(t->real_blocked.sig[0] & sigmask(sig)) && !(sigmask(sig) & (SIG_KERNEL_STOP_MASK | SIG_KERNEL_IGNORE_MASK)))) {
-		p->signal->flags |= SIGNAL_GROUP_EXIT;
+		p->signal->flags = (p->signal->flags & ~SIGNAL_STOP_MASK) | SIGNAL_GROUP_EXIT;
 		p->signal->group_exit_code = sig;
 		kill_thread(t);
 		zap_other_threads(t);
@@ -181,11 +197,17 @@ static void flush_process_mask(struct task_struct *p, unsigned long mask)
 		flush_sigqueue_mask(mask, &t->pending);
 }
 
+static void continue_thread(struct task_struct *t)
+{
+	t->jobctl &= ~JOBCTL_STOP_PENDING;
+	wake_up_state(t, __TASK_STOPPED);
+}
+
 /*
  * siglock held. A stop takes back a pending SIGCONT and the other way round; SIGCONT continues a stopped process even if ignored.
  * False: the signal has no other effect.
  */
-static bool prepare_signal(int sig, struct task_struct *p)
+static noinline bool prepare_signal(int sig, struct task_struct *p)
 {
 	struct signal_struct *signal = p->signal;
 	struct task_struct *t;
@@ -196,12 +218,15 @@ static bool prepare_signal(int sig, struct task_struct *p)
 		flush_process_mask(p, sigmask(SIGCONT));
 	} else if (sig == SIGCONT) {
 		flush_process_mask(p, SIG_KERNEL_STOP_MASK);
-		if (signal->flags & SIGNAL_STOP_STOPPED) {
-			signal->flags = (signal->flags & ~SIGNAL_STOP_STOPPED) | SIGNAL_STOP_CONTINUED | SIGNAL_CLD_CONTINUED;
+		continue_thread(p);
+		for_each_other_thread(p, t)
+			continue_thread(t);
+		/* Who wakes up tells the parent: of a stop that was not yet complete, that it took place. */
+		if (signal->flags & SIGNAL_STOP_STOPPED || signal->group_stop_count) {
+			signal->flags = (signal->flags & ~SIGNAL_STOP_MASK) | SIGNAL_STOP_CONTINUED |
+				(signal->group_stop_count ? SIGNAL_CLD_STOPPED : SIGNAL_CLD_CONTINUED);
+			signal->group_stop_count = 0;
 			signal->group_exit_code = 0;
-			wake_up_state(p, __TASK_STOPPED);
-			for_each_other_thread(p, t)
-				wake_up_state(t, __TASK_STOPPED);
 		}
 	}
 	return !sig_ignored(p, sig);
@@ -369,11 +394,55 @@ void flush_signal_handlers(struct task_struct *t, int force_default)
 	}
 }
 
+static noinline void __wake_up_parent(struct task_struct *p, struct task_struct *parent)
+{
+	__wake_up_sync_key(&parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, p);
+}
+
+/* tasklist_lock held for reading: the parent may wait for stops and continuations. */
+static noinline void do_notify_parent_cldstop(struct task_struct *tsk, int why)
+{
+	struct task_struct *parent = tsk->group_leader->parent;
+	struct kernel_siginfo info = { .si_signo = SIGCHLD, .si_code = why, .si_pid = tsk->tgid,
+		.si_status = why == CLD_CONTINUED ? SIGCONT : tsk->signal->group_exit_code };
+	struct k_sigaction *ka = &parent->sighand->action[SIGCHLD - 1];
+	unsigned long flags;
+
+	spin_lock_irqsave(&parent->sighand->siglock, flags);
+	if (ka->sa_handler != SIG_IGN && !(ka->sa_flags & SA_NOCLDSTOP))
+		send_signal_locked(SIGCHLD, &info, parent, true);
+	__wake_up_parent(tsk, parent);
+	spin_unlock_irqrestore(&parent->sighand->siglock, flags);
+}
+
+/* siglock held. A thread that was to stop does, or goes. True: it was the last one, and the process is stopped now. */
+static bool task_participate_group_stop(struct task_struct *task)
+{
+	struct signal_struct *sig = task->signal;
+
+	task->jobctl &= ~JOBCTL_STOP_PENDING;
+	if (sig->group_stop_count && --sig->group_stop_count)
+		return false;
+	if (sig->flags & SIGNAL_STOP_STOPPED)
+		return false;
+	sig->flags = (sig->flags & ~SIGNAL_STOP_MASK) | SIGNAL_STOP_STOPPED;
+	return true;
+}
+
+/* siglock held. A thread that is made while its process stops is to stop too. */
+void task_join_group_stop(struct task_struct *task)
+{
+	if (!(current->jobctl & JOBCTL_STOP_PENDING))
+		return;
+	task->jobctl |= JOBCTL_STOP_PENDING;
+	task->signal->group_stop_count++;
+	set_tsk_thread_flag(task, TIF_SIGPENDING);
+}
+
 /* From here on the thread takes no signals: those of the process that it was to take are for another. */
 void exit_signals(struct task_struct *tsk)
 {
-	struct task_struct *t;
-	unsigned long mask;
+	bool stopped;
 
 	might_sleep();
 	if (thread_group_empty(tsk) || tsk->signal->flags & SIGNAL_GROUP_EXIT) {
@@ -382,23 +451,20 @@ void exit_signals(struct task_struct *tsk)
 	}
 	spin_lock_irq(&tsk->sighand->siglock);
 	tsk->flags |= PF_EXITING;
-	mask = tsk->signal->shared_pending.signal.sig[0] & ~tsk->blocked.sig[0];
-	for_each_other_thread(tsk, t) {
-		if (mask & ~t->blocked.sig[0] && !(t->flags & PF_EXITING))
-			signal_wake_up_state(t, 0);
-	}
+	retarget_shared_pending(tsk, ~tsk->blocked.sig[0]);
+	stopped = tsk->jobctl & JOBCTL_STOP_PENDING && task_participate_group_stop(tsk);
 	spin_unlock_irq(&tsk->sighand->siglock);
+	if (unlikely(stopped)) {
+		read_lock(&tasklist_lock);
+		do_notify_parent_cldstop(tsk, CLD_STOPPED);
+		read_unlock(&tasklist_lock);
+	}
 }
 
 /* Whoever polls the task's pidfd. */
 static void do_notify_pidfd(struct task_struct *task)
 {
 	__wake_up(&task->thread_pid->wait_pidfd, TASK_NORMAL, 0, NULL);
-}
-
-static noinline void __wake_up_parent(struct task_struct *p, struct task_struct *parent)
-{
-	__wake_up_sync_key(&parent->signal->wait_chldexit, TASK_INTERRUPTIBLE, p);
 }
 
 /* tasklist_lock held. Tells the parent; true when nobody will wait for the task. */
@@ -434,7 +500,7 @@ bool do_notify_parent(struct task_struct *tsk, int sig)
 }
 
 /* The signal is taken: the first record of it goes; with more behind, it pends on. */
-static void collect_signal(int sig, struct sigpending *list, struct kernel_siginfo *info)
+static noinline void collect_signal(int sig, struct sigpending *list, struct kernel_siginfo *info)
 {
 	struct sigqueue *q, *n, *first = NULL;
 
@@ -486,42 +552,32 @@ noinline int dequeue_signal(struct task_struct *tsk, unsigned long blocked, stru
 	return sig;
 }
 
-/* tasklist_lock held for reading: the parent may wait for stops and continuations. */
-static noinline void do_notify_parent_cldstop(struct task_struct *tsk, int why)
-{
-	struct task_struct *parent = tsk->group_leader->parent;
-	struct kernel_siginfo info = { .si_signo = SIGCHLD, .si_code = why, .si_pid = tsk->tgid,
-		.si_status = why == CLD_CONTINUED ? SIGCONT : tsk->signal->group_exit_code };
-	struct k_sigaction *ka = &parent->sighand->action[SIGCHLD - 1];
-	unsigned long flags;
-
-	spin_lock_irqsave(&parent->sighand->siglock, flags);
-	if (ka->sa_handler != SIG_IGN && !(ka->sa_flags & SA_NOCLDSTOP))
-		send_signal_locked(SIGCHLD, &info, parent, true);
-	__wake_up_parent(tsk, parent);
-	spin_unlock_irqrestore(&parent->sighand->siglock, flags);
-}
-
 /*
- * siglock held, dropped. Sleeps until SIGCONT or SIGKILL. The thread that takes the signal, signr, stops the process: it tells the
- * parent, and the other threads come here with 0.
+ * siglock held, dropped. Sleeps until SIGCONT or SIGKILL. The thread that takes the signal, signr, asks the others to come here too,
+ * with 0; the last one to stop tells the parent.
  */
 static noinline void do_signal_stop(int signr)
 {
 	struct signal_struct *sig = current->signal;
 	struct task_struct *t;
+	bool last;
 
-	if (signr) {
-		sig->group_exit_code = signr;
-		sig->flags = (sig->flags & ~(SIGNAL_STOP_CONTINUED | SIGNAL_CLD_CONTINUED)) | SIGNAL_STOP_STOPPED;
+	if (!(current->jobctl & JOBCTL_STOP_PENDING)) {
+		if (!(sig->flags & SIGNAL_STOP_STOPPED))
+			sig->group_exit_code = signr;
+		sig->group_stop_count = 1;
 		for_each_other_thread(current, t) {
-			if (t != current && !(t->flags & PF_EXITING))
-				signal_wake_up_state(t, 0);
+			if (t->flags & PF_EXITING || READ_ONCE(t->__state) & __TASK_STOPPED)
+				continue;
+			t->jobctl |= JOBCTL_STOP_PENDING;
+			sig->group_stop_count++;
+			signal_wake_up_state(t, 0);
 		}
 	}
+	last = task_participate_group_stop(current);
 	set_current_state(TASK_STOPPED);
 	spin_unlock_irq(&current->sighand->siglock);
-	if (signr) {
+	if (last) {
 		read_lock(&tasklist_lock);
 		do_notify_parent_cldstop(current, CLD_STOPPED);
 		read_unlock(&tasklist_lock);
@@ -546,15 +602,17 @@ bool get_signal(struct ksignal *ksig)
 			current->flags |= PF_SIGNALED;
 			do_group_exit(signal->group_exit_code);
 		}
-		if (signal->flags & SIGNAL_CLD_CONTINUED) {
-			signal->flags &= ~SIGNAL_CLD_CONTINUED;
+		if (unlikely(signal->flags & SIGNAL_CLD_MASK)) {
+			int why = signal->flags & SIGNAL_CLD_CONTINUED ? CLD_CONTINUED : CLD_STOPPED;
+
+			signal->flags &= ~SIGNAL_CLD_MASK;
 			spin_unlock_irq(&sighand->siglock);
 			read_lock(&tasklist_lock);
-			do_notify_parent_cldstop(current, CLD_CONTINUED);
+			do_notify_parent_cldstop(current, why);
 			read_unlock(&tasklist_lock);
 			continue;
 		}
-		if (signal->flags & SIGNAL_STOP_STOPPED) {
+		if (unlikely(current->jobctl & JOBCTL_STOP_PENDING)) {
 			do_signal_stop(0);
 			continue;
 		}
@@ -585,13 +643,20 @@ bool get_signal(struct ksignal *ksig)
 	}
 }
 
-/* What pause, sigsuspend and handlers change; a signal that is unblocked comes before the return to user mode. */
+/* siglock held. A signal that is unblocked comes before the return to user mode; one of the process that is blocked may be another thread's. */
+static noinline void __set_task_blocked(struct task_struct *tsk, const sigset_t *newset)
+{
+	if (signal_pending(tsk) && !thread_group_empty(tsk))
+		retarget_shared_pending(tsk, newset->sig[0] & ~tsk->blocked.sig[0]);
+	tsk->blocked = *newset;
+	recalc_sigpending();
+}
+
 void set_current_blocked(sigset_t *newset)
 {
 	newset->sig[0] &= ~UNBLOCKABLE;
 	spin_lock_irq(&current->sighand->siglock);
-	current->blocked = *newset;
-	recalc_sigpending();
+	__set_task_blocked(current, newset);
 	spin_unlock_irq(&current->sighand->siglock);
 }
 

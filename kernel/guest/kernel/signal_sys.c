@@ -238,24 +238,38 @@ SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct user_sigaction *, act, stru
 	return oact && copy_to_user(oact, &old, sizeof(old)) ? -EFAULT : 0;
 }
 
+/* @how: SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK. SIGKILL and SIGSTOP cannot be blocked. */
+static noinline int sigprocmask(int how, const sigset_t *set, sigset_t *oldset)
+{
+	sigset_t newset, old = current->blocked;
+
+	switch (how) {
+	case 0: newset.sig[0] = old.sig[0] | set->sig[0]; break;
+	case 1: newset.sig[0] = old.sig[0] & ~set->sig[0]; break;
+	case 2: newset = *set; break;
+	default: return -EINVAL;
+	}
+	if (oldset)
+		*oldset = old;
+	set_current_blocked(&newset);
+	return 0;
+}
+
 SYSCALL_DEFINE4(rt_sigprocmask, int, how, unsigned long *, nset, unsigned long *, oset, size_t, size)
 {
-	unsigned long set, old = current->blocked.sig[0];
+	sigset_t new_set, old_set = current->blocked;
+	int error;
 
 	if (size != sizeof(sigset_t))
 		return -EINVAL;
 	if (nset) {
-		if (get_user(set, nset))
+		if (copy_from_user(&new_set, nset, sizeof(new_set)))
 			return -EFAULT;
-		if (how < 0 || how > 2)
-			return -EINVAL;
-		spin_lock_irq(&current->sighand->siglock);
-		set &= ~UNBLOCKABLE;
-		current->blocked.sig[0] = how == 0 ? old | set : how == 1 ? old & ~set : set;
-		recalc_sigpending();
-		spin_unlock_irq(&current->sighand->siglock);
+		error = sigprocmask(how, &new_set, NULL);
+		if (error)
+			return error;
 	}
-	return oset && put_user(old, oset) ? -EFAULT : 0;
+	return oset && copy_to_user(oset, &old_set, sizeof(old_set)) ? -EFAULT : 0;
 }
 
 SYSCALL_DEFINE2(rt_sigpending, unsigned long *, uset, size_t, size)

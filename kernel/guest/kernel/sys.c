@@ -1,5 +1,6 @@
 /* System calls about the caller and the system (kernel/sys.c, sched/core.c). */
 #include "mm.h"
+#include "cputime.h"
 #include "fdtable.h"
 #include "syscalls.h"
 #include "uaccess.h"
@@ -134,53 +135,6 @@ long nsec_to_clock_t(u64 n);
 noinline long nsec_to_clock_t(u64 n)
 {
 	return n / (NSEC_PER_SEC / 100);
-}
-
-void task_cputime(struct task_struct *t, u64 *utime, u64 *stime);
-noinline void task_cputime(struct task_struct *t, u64 *utime, u64 *stime)
-{
-	*utime = t->utime;
-	*stime = t->stime;
-}
-
-/* All threads of the group, the dead ones as far as they have been added up. */
-void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *stime);
-noinline void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *stime)
-{
-	struct task_struct *t;
-
-	task_cputime(tsk->group_leader, utime, stime);
-	*utime += tsk->signal->utime;
-	*stime += tsk->signal->stime;
-	list_for_each_entry(t, &tsk->group_leader->thread_group, thread_group) {
-		u64 u, s;
-
-		task_cputime(t, &u, &s);
-		*utime += u;
-		*stime += s;
-	}
-}
-
-/* Ticks only sample: the sum is put right by the scheduler's exact account, split in the ticks' proportion. */
-static noinline void cputime_adjust(u64 rtime, u64 *utime, u64 *stime)
-{
-	u64 sum = *utime + *stime;
-
-	if (!*stime) {
-		*utime = rtime;
-	} else if (!*utime) {
-		*stime = rtime;
-	} else {
-		*stime = *stime / 1000 * (rtime / 1000) / (sum / 1000) * 1000;
-		*utime = rtime - *stime;
-	}
-}
-
-void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st);
-void thread_group_cputime_adjusted(struct task_struct *p, u64 *ut, u64 *st)
-{
-	thread_group_cputime(p, ut, st);
-	cputime_adjust(p->se.sum_exec_runtime, ut, st);
 }
 
 /* tasklist_lock held, or p is current or a zombie that is the caller's. */

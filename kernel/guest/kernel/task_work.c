@@ -1,20 +1,8 @@
 /* See task_work.h (Linux's kernel/task_work.c). The list is a stack changed by cmpxchg; an exiting task closes it. */
 #include "task_work.h"
 #include "sched.h"
-#include "smp.h"
 
 static struct callback_head work_exited;	/* marks a list that takes nothing more */
-
-static void kick_process(struct task_struct *p)
-{
-	int cpu;
-
-	preempt_disable();
-	cpu = task_cpu(p);
-	if (cpu != smp_processor_id() && p->on_cpu)
-		smp_send_reschedule(cpu);
-	preempt_enable();
-}
 
 int task_work_add(struct task_struct *task, struct callback_head *work, enum task_work_notify_mode notify)
 {

@@ -1,7 +1,6 @@
 /* Accounting of memory over time, and what a dying process hands on (kernel/tsacct.c, acct.c). */
 #include "mm.h"
-
-void task_cputime(struct task_struct *t, u64 *utime, u64 *stime);
+#include "cputime.h"
 
 static void __acct_update_integrals(struct task_struct *tsk, u64 utime, u64 stime)
 {
@@ -24,6 +23,12 @@ void acct_update_integrals(struct task_struct *tsk)
 	task_cputime(tsk, &utime, &stime);
 	__acct_update_integrals(tsk, utime, stime);
 	local_irq_restore(flags);
+}
+
+/* At a tick: the task's times have just been moved on. */
+void acct_account_cputime(struct task_struct *tsk)
+{
+	__acct_update_integrals(tsk, tsk->utime, tsk->stime);
 }
 
 void acct_clear_integrals(struct task_struct *tsk)

@@ -43,62 +43,39 @@ static noinline void tlb_batch_pages_flush(struct mmu_gather *tlb)
 	tlb->nr = 0;
 }
 
-static __always_inline void tlb_flush_mmu(struct mmu_gather *tlb)
+static __always_inline void __tlb_flush_mmu(struct mmu_gather *tlb)
 {
 	tlb_flush_mmu_tlbonly(tlb);
 	tlb_batch_pages_flush(tlb);
 }
 
-/* The bundle is full: a page takes the next ones, and what is in the bundle already; without memory, now is the time to flush. */
-static noinline void tlb_next_batch(struct mmu_gather *tlb)
+void tlb_flush_mmu(struct mmu_gather *tlb)
+{
+	__tlb_flush_mmu(tlb);
+}
+
+/* The bundle is full: a page takes the next ones, and what is in the bundle already. False: there is none, or it is full as well. */
+bool tlb_next_batch(struct mmu_gather *tlb)
 {
 	struct page **batch = tlb->pages == tlb->local ? (struct page **)__get_free_page(GFP_NOWAIT | __GFP_NOWARN) : NULL;
 
-	if (!batch) {
-		tlb_flush_mmu(tlb);
-		return;
-	}
+	if (!batch)
+		return false;
 	memcpy(batch, tlb->local, sizeof(tlb->local));
 	tlb->pages = batch;
 	tlb->max = PAGE_SIZE / sizeof(struct page *);
+	return true;
 }
 
-static __always_inline void tlb_gather(struct mmu_gather *tlb, struct page *page, unsigned long addr, unsigned long size)
+/* The page-table lock may be held by who flushes then: it sends IPIs and waits, which is fine with IRQs on. */
+bool __tlb_remove_page_size(struct mmu_gather *tlb, struct page *page, int page_size)
 {
-	unsigned int nr = tlb->nr;
-
-	if (addr < tlb->start)
-		tlb->start = addr;
-	if (addr + size > tlb->end)
-		tlb->end = addr + size;
-	tlb->nr = nr + 1;
-	tlb->pages[nr] = page;
-	if (unlikely(nr + 1 == tlb->max))
-		return tlb_next_batch(tlb);
-}
-
-/* The page-table lock may be held: a flush sends IPIs and waits, which is fine with IRQs on. */
-void tlb_remove_page(struct mmu_gather *tlb, struct page *page, unsigned long addr)
-{
-	tlb_gather(tlb, page, addr, PAGE_SIZE);
-}
-
-void tlb_remove_table(struct mmu_gather *tlb, struct page *page, unsigned long addr)
-{
-	tlb->freed_tables = true;
-	tlb_gather(tlb, page, addr, PAGE_SIZE);
-}
-
-/* Entries of the range have been changed, but no page is to be freed. */
-void tlb_flush_range(struct mmu_gather *tlb, unsigned long start, unsigned long end)
-{
-	tlb->start = min(tlb->start, start);
-	tlb->end = max(tlb->end, end);
+	return tlb_gather(tlb, page);
 }
 
 void tlb_finish_mmu(struct mmu_gather *tlb)
 {
-	tlb_flush_mmu(tlb);
+	__tlb_flush_mmu(tlb);
 	if (tlb->pages != tlb->local)
 		free_page((unsigned long)tlb->pages);
 }

@@ -212,9 +212,14 @@ static void zap_pte_range(struct mmu_gather *tlb, struct vm_area_struct *vma, un
 		if (page) {
 			zapped[mm_counter(page)]++;
 			page_remove_rmap(page, vma);
-			tlb_remove_page(tlb, page, at);
+			if (unlikely(__tlb_remove_page_size(tlb, page, PAGE_SIZE))) {
+				tlb_flush_range(tlb, addr, end);
+				tlb_flush_mmu(tlb);
+			}
 		}
 	}
+	if (zapped[0] | zapped[1])
+		tlb_flush_range(tlb, addr, end);
 	spin_unlock(&mm->page_table_lock);
 	for (int i = 0; i < NR_MM_COUNTERS; i++)
 		if (zapped[i])
@@ -270,15 +275,45 @@ static __always_inline bool span_is_free(unsigned long addr, unsigned long span,
 	return start >= floor && start + span - 1 <= ceiling - 1;
 }
 
-static __always_inline void free_table(struct mmu_gather *tlb, unsigned long *entry, unsigned long addr, bool counted)
+/* The table is no more used when the gather is flushed. Tables of puds are not counted in NR_PAGETABLE. */
+static __always_inline void tlb_remove_table(struct mmu_gather *tlb, struct page *table)
+{
+	if (tlb_gather(tlb, table))
+		tlb_flush_mmu(tlb);
+}
+
+static noinline void ___pte_free_tlb(struct mmu_gather *tlb, struct page *pte)
+{
+	tlb_remove_table(tlb, pte);
+	__mod_lruvec_page_state(pte, NR_PAGETABLE, -1);
+}
+
+static noinline void ___pmd_free_tlb(struct mmu_gather *tlb, struct page *pmd)
+{
+	tlb_remove_table(tlb, pmd);
+	__mod_lruvec_page_state(pmd, NR_PAGETABLE, -1);
+}
+
+static noinline void ___pud_free_tlb(struct mmu_gather *tlb, struct page *pud)
+{
+	tlb_remove_table(tlb, pud);
+}
+
+static __always_inline void free_table(struct mmu_gather *tlb, unsigned long *entry, unsigned long addr, int level)
 {
 	struct page *table = pfn_to_page((*entry & PTE_PFN_MASK) >> PAGE_SHIFT);
 
-	if (counted)
-		__mod_lruvec_page_state(table, NR_PAGETABLE, -1);
 	WRITE_ONCE(*entry, 0UL);
 	atomic_long_add(-PAGE_SIZE, &tlb->mm->pgtables_bytes);
-	tlb_remove_table(tlb, table, addr);
+	if (!tlb->freed_tables) {	/* what is cached of one goes with any page's entry */
+		tlb->freed_tables = true;
+		tlb_flush_range(tlb, addr, addr + PAGE_SIZE);
+	}
+	switch (level) {
+	case 0: ___pte_free_tlb(tlb, table); break;
+	case 1: ___pmd_free_tlb(tlb, table); break;
+	case 2: ___pud_free_tlb(tlb, table); break;
+	}
 }
 
 #define each_entry(e, table, addr, next, end, shift)									\
@@ -292,7 +327,7 @@ static void free_pmd_range(struct mmu_gather *tlb, unsigned long *pmd, unsigned 
 
 	each_entry(e, pmd, addr, next, end, 21)
 		if (span_is_free(addr, 1UL << 21, floor, ceiling))
-			free_table(tlb, e, addr, true);
+			free_table(tlb, e, addr, 0);
 }
 
 static void free_pud_range(struct mmu_gather *tlb, unsigned long *pud, unsigned long addr, unsigned long end, unsigned long floor,
@@ -303,7 +338,7 @@ static void free_pud_range(struct mmu_gather *tlb, unsigned long *pud, unsigned 
 	each_entry(e, pud, addr, next, end, 30) {
 		free_pmd_range(tlb, next_table(*e), addr, next, floor, ceiling);
 		if (span_is_free(addr, 1UL << 30, floor, ceiling))
-			free_table(tlb, e, addr, true);
+			free_table(tlb, e, addr, 1);
 	}
 }
 
@@ -323,7 +358,7 @@ static __always_inline void free_chain(struct mmu_gather *tlb, unsigned long add
 			e--;
 	}
 	for (span <<= 9 * (e - chain); e < chain + 3 && span_is_free(addr, span, floor, ceiling); e++, span <<= 9)
-		free_table(tlb, *e, addr, e < chain + 2);
+		free_table(tlb, *e, addr, e - chain);
 }
 
 static noinline void free_pgd_range(struct mmu_gather *tlb, unsigned long addr, unsigned long end, unsigned long floor, unsigned long ceiling)
@@ -335,7 +370,7 @@ static noinline void free_pgd_range(struct mmu_gather *tlb, unsigned long addr, 
 	each_entry(e, (unsigned long *)tlb->mm->pgd, addr, next, end, 39) {
 		free_pud_range(tlb, next_table(*e), addr, next, floor, ceiling);
 		if (span_is_free(addr, 1UL << 39, floor, ceiling))
-			free_table(tlb, e, addr, false);
+			free_table(tlb, e, addr, 2);
 	}
 }
 

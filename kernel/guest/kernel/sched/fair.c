@@ -678,7 +678,7 @@ void nohz_csd_func(void *info)
 	struct rq *rq = info;
 
 	if (idle_cpu(rq->cpu))
-		raise_softirq_irqoff(SCHED_SOFTIRQ);
+		raise_softirq(SCHED_SOFTIRQ);
 	else
 		rq->nohz_balance = 0;
 }

@@ -1,4 +1,4 @@
-/* Wait queues and completions (kernel/sched/wait.c, completion.c). */
+/* Wait queues (kernel/sched/wait.c). */
 #include "sched.h"
 
 void __init_waitqueue_head(struct wait_queue_head *q)
@@ -43,7 +43,7 @@ static int __wake_up_common(struct wait_queue_head *q, unsigned int mode, int nr
 	return nr_exclusive;
 }
 
-static int __wake_up_common_lock(struct wait_queue_head *q, unsigned int mode, int nr_exclusive, int wake_flags, void *key)
+static noinline int __wake_up_common_lock(struct wait_queue_head *q, unsigned int mode, int nr_exclusive, int wake_flags, void *key)
 {
 	unsigned long flags;
 	int ret;
@@ -127,7 +127,7 @@ void finish_wait(struct wait_queue_head *q, struct wait_queue_entry *e)
 	unsigned long flags;
 
 	__set_current_state(TASK_RUNNING);
-	if (e->entry.next != &e->entry) {
+	if (!list_empty_careful(&e->entry)) {	/* autoremove_wake_function has taken it off, to the end */
 		spin_lock_irqsave(&q->lock, flags);
 		list_del_init(&e->entry);
 		spin_unlock_irqrestore(&q->lock, flags);
@@ -146,47 +146,4 @@ int autoremove_wake_function(struct wait_queue_entry *e, unsigned mode, int sync
 	if (ret)
 		list_del_init(&e->entry);
 	return ret;
-}
-
-void complete(struct completion *x)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&x->wait.lock, flags);
-	if (x->done != UINT_MAX)
-		x->done++;
-	__wake_up_common(&x->wait, TASK_NORMAL, 1, 0, NULL);
-	spin_unlock_irqrestore(&x->wait.lock, flags);
-}
-
-void complete_all(struct completion *x)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&x->wait.lock, flags);
-	x->done = UINT_MAX;
-	__wake_up_common(&x->wait, TASK_NORMAL, 0, 0, NULL);
-	spin_unlock_irqrestore(&x->wait.lock, flags);
-}
-
-void __sched wait_for_completion(struct completion *x)
-{
-	DECLARE_WAITQUEUE(wait, current);
-
-	might_sleep();
-	wait.flags = WQ_FLAG_EXCLUSIVE;
-	spin_lock_irq(&x->wait.lock);
-	if (!x->done) {
-		list_add_tail(&wait.entry, &x->wait.head);
-		do {
-			__set_current_state(TASK_UNINTERRUPTIBLE);
-			spin_unlock_irq(&x->wait.lock);
-			schedule();
-			spin_lock_irq(&x->wait.lock);
-		} while (!x->done);
-		list_del(&wait.entry);
-	}
-	if (x->done != UINT_MAX)
-		x->done--;
-	spin_unlock_irq(&x->wait.lock);
 }

@@ -84,6 +84,18 @@ void sched_ttwu_pending(void *arg)
 	raw_spin_unlock(&rq->__lock);
 }
 
+/* A task that runs in user mode somewhere else comes into the kernel; it may have left its CPU meanwhile, and then it is there already. */
+void kick_process(struct task_struct *p)
+{
+	int cpu;
+
+	preempt_disable();
+	cpu = task_cpu(p);
+	if (cpu != smp_processor_id() && p->on_cpu)
+		smp_send_reschedule(cpu);
+	preempt_enable();
+}
+
 /* True: the IPI can be saved, the idle loop will look. */
 bool call_function_single_prep_ipi(int cpu);
 bool notrace call_function_single_prep_ipi(int cpu)

@@ -1,10 +1,10 @@
 /* RLIMIT_CPU (kernel/time/posix-cpu-timers.c): SIGXCPU at the soft limit and each second behind it, SIGKILL at the hard one. */
 #include "mm.h"
 #include "sched.h"
+#include "cputime.h"
 #include "timer.h"
 #include "task_work.h"
 
-void thread_group_cputime(struct task_struct *tsk, u64 *utime, u64 *stime);
 void posix_cputimers_group_init(struct signal_struct *sig);
 void update_rlimit_cpu(struct task_struct *task, unsigned long rlim_new);
 void run_posix_cpu_timers(void);

@@ -9,7 +9,7 @@
 #include "rcupdate.h"
 #include "tracepoint.h"
 #include "loadavg.h"
-#include "kernel_stat.h"
+#include "cputime.h"
 
 struct tick_sched {
 	struct hrtimer sched_timer;
@@ -23,7 +23,10 @@ static DEFINE_RAW_SPINLOCK(jiffies_lock);
 static ktime_t last_jiffies_update;
 void update_wall_time(void);
 
-/* Any CPU's tick brings jiffies up to date; the first one after a time wins. */
+#define TICK_DO_TIMER_NONE	(-1)
+static int tick_do_timer_cpu = TICK_DO_TIMER_NONE;	/* whose tick brings jiffies up to date; it leaves the duty when it stops its tick */
+
+/* And whoever comes out of an idle period in which nobody had it. */
 static noinline void tick_do_update_jiffies64(ktime_t now)
 {
 	s64 delta;
@@ -38,22 +41,20 @@ static noinline void tick_do_update_jiffies64(ktime_t now)
 		WRITE_ONCE(last_jiffies_update, last_jiffies_update + ticks * TICK_NSEC);
 		jiffies += ticks;
 		calc_global_load();
-		update_wall_time();
 	}
 	raw_spin_unlock(&jiffies_lock);
+	if (delta >= TICK_NSEC)
+		update_wall_time();
 }
 
-static void account_process_tick(struct task_struct *p, int user_tick)
+static noinline void tick_sched_do_timer(struct tick_sched *ts, ktime_t now)
 {
-	u64 *cpustat = this_cpu_ptr(&kstat)->cpustat;
+	int cpu = smp_processor_id();
 
-	if (user_tick) {
-		p->utime += TICK_NSEC;
-		cpustat[task_nice(p) > 0 ? CPUTIME_NICE : CPUTIME_USER] += TICK_NSEC;
-	} else if (!is_idle_task(p) || irq_count() != HARDIRQ_OFFSET) {
-		p->stime += TICK_NSEC;
-		cpustat[in_serving_softirq() ? CPUTIME_SOFTIRQ : irq_count() != HARDIRQ_OFFSET ? CPUTIME_IRQ : CPUTIME_SYSTEM] += TICK_NSEC;
-	}
+	if (unlikely(READ_ONCE(tick_do_timer_cpu) == TICK_DO_TIMER_NONE))
+		WRITE_ONCE(tick_do_timer_cpu, cpu);
+	if (tick_do_timer_cpu == cpu)
+		tick_do_update_jiffies64(now);
 }
 
 void run_posix_cpu_timers(void);
@@ -69,6 +70,8 @@ noinline void update_process_times(int user_tick)
 
 static noinline void tick_sched_handle(struct tick_sched *ts, struct pt_regs *regs)
 {
+	if (ts->tick_stopped)
+		ts->next_timer = 0;	/* perhaps a little early: the same time must be set again then */
 	update_process_times(user_mode(regs));
 }
 
@@ -78,7 +81,7 @@ static enum hrtimer_restart tick_sched_timer(struct hrtimer *timer)
 	struct pt_regs *regs = this_cpu_read(__irq_regs);
 	ktime_t now = ktime_get();
 
-	tick_do_update_jiffies64(now);
+	tick_sched_do_timer(ts, now);
 	if (regs)
 		tick_sched_handle(ts, regs);
 	if (unlikely(ts->tick_stopped))
@@ -113,6 +116,8 @@ static noinline void tick_nohz_stop_tick(struct tick_sched *ts)
 
 	if (expires != KTIME_MAX && expires - ktime_get() < TICK_NSEC && !ts->tick_stopped)
 		return;			/* not worth it */
+	if (READ_ONCE(tick_do_timer_cpu) == smp_processor_id())
+		WRITE_ONCE(tick_do_timer_cpu, TICK_DO_TIMER_NONE);	/* a timer's interrupt may have taken it */
 	if (ts->tick_stopped && ts->next_timer == expires)
 		return;
 	if (!ts->tick_stopped)

@@ -14,6 +14,7 @@ static struct {
 	u64 offs_real;		/* CLOCK_REALTIME = monotonic + this */
 	struct timespec64 xtime; /* CLOCK_REALTIME at the last update: what the coarse clock says */
 } tk_core;
+static DEFINE_RAW_SPINLOCK(timekeeper_lock);	/* of its writers */
 
 u64 notrace sched_clock(void)
 {
@@ -105,19 +106,33 @@ time64_t ktime_get_real_seconds(void)
 	return ktime_get_real() / NSEC_PER_SEC;
 }
 
-/* jiffies_lock held. */
-void update_wall_time(void);
-void update_wall_time(void)
+/* timekeeper_lock held. */
+static noinline void timekeeping_update(s64 delta)
 {
-	s64 delta = read_tsc() - tk_core.cycle_last;
-
-	if (delta <= 0)
-		return;
 	write_seqcount_begin(&tk_core.seq);
 	tk_core.cycle_last += delta;
 	tk_core.base += delta;
 	tk_core.xtime = ns_to_timespec64(tk_core.base + tk_core.offs_real);
 	write_seqcount_end(&tk_core.seq);
+}
+
+/* CPUs that come out of idle at the same time may all be here. */
+static noinline void timekeeping_advance(void)
+{
+	unsigned long flags;
+	s64 delta;
+
+	raw_spin_lock_irqsave(&timekeeper_lock, flags);
+	delta = read_tsc() - tk_core.cycle_last;
+	if (delta > 0)
+		timekeeping_update(delta);
+	raw_spin_unlock_irqrestore(&timekeeper_lock, flags);
+}
+
+void update_wall_time(void);
+void update_wall_time(void)
+{
+	timekeeping_advance();
 }
 
 /* The clock of CLOCK_MONOTONIC is the TSC itself: CPU 0's counter starts at 0. */

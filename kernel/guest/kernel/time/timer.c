@@ -372,7 +372,7 @@ static void run_timer_softirq(struct softirq_action *h)
 void run_local_timers(void)
 {
 	if (time_after_eq(jiffies, this_cpu_ptr(&timer_bases)->next_expiry))
-		raise_softirq_irqoff(TIMER_SOFTIRQ);
+		raise_softirq(TIMER_SOFTIRQ);
 }
 
 /* In nanoseconds of ktime: when does this CPU need a tick for its timers? basem is the time of jiffy basej. */
