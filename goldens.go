@@ -169,7 +169,7 @@ func (p *program) command(c *lang.Command) int {
 		return lang.ExitUsage
 	}
 	for i, file := range opts.files {
-		if !strings.HasPrefix(file, "@std//") {
+		if !strings.HasPrefix(file, "@std//") && opts.command != "lab" { // which looks there itself
 			opts.files[i] = inDir(c.Dir, file)
 		}
 	}

@@ -64,8 +64,7 @@ func TestLessonPrinted(t *testing.T) {
   | 3
   (docs/doc.txt 2-3)
 
-A sum of {n} numbers.
-It has two lines.
+A sum of {n} numbers. It has two lines.
 
 >>> x = 1 + n
 >>> x

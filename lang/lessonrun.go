@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/chzyer/readline"
@@ -38,8 +37,8 @@ type lessonRun struct {
 }
 
 // lessonHelp is said before the first question.
-const lessonHelp = "At a question, type the answer: a number, a word, or an expression that gives it. Any other line of a session works there\n" +
-	"too, and !cmd runs cmd in the guest's shell. hint says how to find out, answer tells it; Ctrl-D leaves.\n"
+const lessonHelp = "At a question, type the answer: a number, a word, or an expression that gives it. Any other line of a session works " +
+	"there too, and !cmd runs cmd in the guest's shell. hint says how to find out, answer tells it; Ctrl-D leaves."
 
 // Lesson runs a lesson in the session. A printed one tests itself: it fails where what it says is not so. One whose input is no
 // terminal fails unless all was answered and done.
@@ -55,7 +54,7 @@ func (s *Session) Lesson(l *Lesson, c LessonConfig) int {
 	}
 	fmt.Fprintf(s.Out, "%s\n%s\n", l.Title, strings.Repeat("=", len(l.Title)))
 	if c.Ask {
-		fmt.Fprint(s.Out, "\n"+lessonHelp)
+		fmt.Fprintf(s.Out, "\n%s\n", strings.Join(wrapped(lessonHelp, r.width()), "\n"))
 	}
 	for i := range l.parts {
 		r.part(&l.parts[i])
@@ -80,7 +79,7 @@ func (s *Session) Lesson(l *Lesson, c LessonConfig) int {
 func (r *lessonRun) part(p *lessonPart) {
 	switch p.kind {
 	case partText:
-		fmt.Fprintf(r.Out, "\n%s\n", r.filled(p, p.text))
+		fmt.Fprintf(r.Out, "\n%s\n", r.prose(p, p.text))
 	case partQuote:
 		r.quote(p)
 	case partStep:
@@ -103,10 +102,10 @@ func (r *lessonRun) part(p *lessonPart) {
 		}
 	case partQuestion:
 		r.asked++
-		fmt.Fprintf(r.Out, "\nQ%d. %s\n", r.asked, r.filled(p, p.text))
+		fmt.Fprintf(r.Out, "\n%s\n", r.prose(p, fmt.Sprintf("Q%d. %s", r.asked, p.text)))
 		r.question(p)
 	case partTask:
-		fmt.Fprintf(r.Out, "\nTask. %s\nThen type check().\n", r.filled(p, p.text))
+		fmt.Fprintf(r.Out, "\n%s\nThen type check().\n", r.prose(p, "Task. "+p.text))
 		r.task(p)
 	}
 }
@@ -149,7 +148,6 @@ func (r *lessonRun) filled(p *lessonPart, text string) string {
 
 // quote prints lines of a document.
 func (r *lessonRun) quote(p *lessonPart) {
-	const width = 110
 	text, where, err := r.Read(p.quote.File)
 	lines := strings.Split(string(text), "\n")
 	if err == nil && p.quote.To > len(lines) {
@@ -161,11 +159,39 @@ func (r *lessonRun) quote(p *lessonPart) {
 	}
 	fmt.Fprintln(r.Out)
 	for _, line := range lines[p.quote.From-1 : p.quote.To] {
-		for _, row := range wrapped(strings.TrimRight(line, "\r"), width) {
+		for _, row := range wrapped(strings.TrimRight(line, "\r"), r.width()-4) {
 			fmt.Fprintln(r.Out, strings.TrimRight("  | "+row, " "))
 		}
 	}
 	fmt.Fprintf(r.Out, "  (%s%s)\n", where, strings.TrimPrefix(p.quote.String(), p.quote.File))
+}
+
+// width is that of text: what a page has, or less on a narrow screen.
+func (r *lessonRun) width() int {
+	const page, least = 114, 40
+	if !r.Tty {
+		return page
+	}
+	return min(page, max(least, readline.GetScreenWidth()-1))
+}
+
+var choiceRE = regexp.MustCompile(`^[a-z]\) `)
+
+// prose is text with the values of what stands in braces, its lines as long as the page has them. Choices, a) …, begin lines.
+func (r *lessonRun) prose(p *lessonPart, text string) string {
+	var lines []string
+	for _, line := range strings.Split(r.filled(p, text), "\n") {
+		if n := len(lines); n > 0 && !choiceRE.MatchString(line) {
+			lines[n-1] += " " + line
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	var rows []string
+	for _, line := range lines {
+		rows = append(rows, wrapped(line, r.width())...)
+	}
+	return strings.Join(rows, "\n")
 }
 
 // wrapped breaks a line at blanks.
@@ -224,7 +250,7 @@ func (r *lessonRun) question(p *lessonPart) {
 		r.fault(p, "= %s gives %v: want an int, a string, a bool, or a list of them", p.answer, v)
 		return
 	}
-	why := r.filled(p, p.why)
+	why := r.prose(p, p.why)
 	if r.Ask {
 		r.ask(p, right, why)
 		return
@@ -381,17 +407,22 @@ func (r *lessonRun) solve() {
 	}
 }
 
-// hasTask tells that a lesson has a task.
-func (l *Lesson) hasTask() bool {
-	return slices.ContainsFunc(l.parts, func(p lessonPart) bool { return p.kind == partTask })
+// count is how many parts of a kind a lesson has.
+func (l *Lesson) count(kind partKind) (n int) {
+	for _, p := range l.parts {
+		if p.kind == kind {
+			n++
+		}
+	}
+	return n
 }
 
 // end says how it went, or gives the answers of a printed lesson.
 func (r *lessonRun) end() {
-	task := r.lesson.hasTask()
+	task := r.lesson.count(partTask) > 0
 	switch {
 	case r.Ask:
-		text := fmt.Sprintf("\n%d of %d questions answered at the first try", r.right, r.asked)
+		text := fmt.Sprintf("\n%d of %d questions answered at the first try", r.right, r.lesson.count(partQuestion))
 		switch {
 		case !task:
 			r.done = true
