@@ -41,7 +41,7 @@ type options struct {
 	spec      string // of list
 	verbose   bool
 	html      bool
-	quiz      bool // of lab
+	quiz      bool   // of lab
 	output    string // of record
 	to        string // of convert
 	junit     string
@@ -132,7 +132,7 @@ func newFlags(o *options) *flag.FlagSet {
 	f.Func("j", "test: `N` goldens at once (default: all processors)", countOf(&o.jobs))
 	f.Func("format", "run, -e: `FORMAT` of what scripts print: text, json (one document) or ndjson (an object a line)", func(s string) error {
 		if !slices.Contains(lang.Formats(), s) {
-			return fmt.Errorf("want one of %q", lang.Formats())
+			return fmt.Errorf("want one of %s", strings.Join(lang.Formats(), ", "))
 		}
 		o.format = s
 		return nil

@@ -114,6 +114,7 @@ type program struct {
 	booted         func(m *kernel.Machine) // told of each machine; may be nil
 	checks         []machineCheck          // of each golden's machines
 	seeds          int                     // of test.seeds; 0: as the script says
+	handled        func() uint64           // how often handlers were called; nil: there is no script yet
 	begin          func()                  // called before each statement of a session; may be nil
 }
 
@@ -157,6 +158,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		Std:       scripts.Std(),
 	})
 	env.Attach(host)
+	p.handled = env.Handled
 	return host, env
 }
 
@@ -240,7 +242,12 @@ func (p *program) showProgress(sink *lang.Sink) (end func()) {
 	if !isTerminal(p.stdout) || !isTerminal(p.stderr) {
 		return func() {}
 	}
-	bar := &progress{out: p.stderr}
+	bar := &progress{out: p.stderr, calls: func() uint64 {
+		if p.handled == nil {
+			return 0
+		}
+		return p.handled()
+	}}
 	bar.begin()
 	p.booted, p.begin = bar.watch, bar.begin
 	sink.Before = bar.clear

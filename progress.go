@@ -16,7 +16,8 @@ type progress struct {
 	start time.Time // of the statement or script
 	shown time.Time
 	insns uint64
-	line  bool // the line is on the screen
+	line  bool          // the line is on the screen
+	calls func() uint64 // of handlers
 }
 
 const (
@@ -24,7 +25,7 @@ const (
 	progressEvery  = 250 * time.Millisecond
 	progressInsns  = 1 << 19 // how often the clock is looked at
 	eraseLine      = "\r\x1b[K"
-	progressFormat = eraseLine + "t = %d.%06d s, %.1f M instructions, %d events, %.1f MIPS; Ctrl-C stops"
+	progressFormat = eraseLine + "t = %d.%06d s, %.1f M instructions, %d events, %d handler calls, %.1f MIPS; Ctrl-C stops"
 )
 
 // begin starts a statement.
@@ -48,7 +49,7 @@ func (p *progress) watch(m *kernel.Machine) {
 		}
 		ns := v.Now()
 		mips := float64(p.insns) / float64(now.Sub(p.start).Microseconds())
-		fmt.Fprintf(p.out, progressFormat, ns/1e9, ns%1e9/1e3, float64(m.Insns())/1e6, events, mips)
+		fmt.Fprintf(p.out, progressFormat, ns/1e9, ns%1e9/1e3, float64(m.Insns())/1e6, events, p.calls(), mips)
 	})
 }
 

@@ -30,6 +30,18 @@ func (e *Env) end() error {
 	return nil
 }
 
+// Handled is how often the script's handlers were called, for the line that shows progress.
+func (e *Env) Handled() uint64 {
+	n := uint64(0)
+	for _, h := range e.live() {
+		n += h.calls
+	}
+	for _, p := range e.probes {
+		n += p.p.Hits
+	}
+	return n
+}
+
 // overran says what the rings lost, in one line, with the knob that helps.
 func (g *Guest) overran() {
 	var overrun, dropped uint64

@@ -100,8 +100,19 @@ func (c *call) eventError(err error, name string) error {
 // nearEvent words which event may have been meant, with or without its system.
 func (g *Guest) nearEvent(name string) string {
 	names := g.eventNames()
-	if hint := lang.DidYouMean(name, names); hint != "" || strings.Contains(name, ":") {
+	if hint := lang.DidYouMean(name, names); hint != "" {
 		return hint
+	}
+	if system, _, ok := strings.Cut(name, ":"); ok {
+		const most = 8
+		of := strings.Split(strings.ReplaceAll(strings.Join(g.eventGlob(system+":*"), " "), system+":", ""), " ")
+		if of[0] == "" {
+			return ""
+		}
+		if len(of) > most {
+			of = append(of[:most], fmt.Sprintf("... (event.list(%q))", system+":*"))
+		}
+		return system + " has " + strings.Join(of, ", ")
 	}
 	whole, short := map[string]string{}, []string{}
 	for _, n := range names {

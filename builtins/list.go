@@ -11,17 +11,16 @@ import (
 	"kscope/lang"
 )
 
-// listKinds are the kinds of specs whose places can be listed: what a spec KIND:GLOB of on() would be armed at.
-func listKinds() []struct {
+// listKind is a kind of specs that has places.
+type listKind struct {
 	name  string
 	names func(g *Guest, prefix string) []string // those that begin so
 	about func(g *Guest, name string) string     // -v: a prototype, or fields
-} {
-	return []struct {
-		name  string
-		names func(g *Guest, prefix string) []string // those that begin so
-		about func(g *Guest, name string) string
-	}{
+}
+
+// listKinds are the kinds of specs whose places can be listed: what a spec KIND:GLOB of on() would be armed at.
+func listKinds() []listKind {
+	return []listKind{
 		{"kprobe", (*Guest).probeable, (*Guest).prototype},
 		{"kretprobe", (*Guest).probeable, (*Guest).prototype},
 		{"function", func(g *Guest, _ string) []string { return g.functions() }, (*Guest).prototype},
@@ -47,6 +46,11 @@ func (e *Env) List(w io.Writer, pattern string, verbose bool) error {
 	var kinds []string
 	for _, k := range onKinds() {
 		kinds = append(kinds, k.name)
+	}
+	if i := slices.Index(kinds, kind); i >= 0 && (!ok || !slices.ContainsFunc(listKinds(), func(l listKind) bool { return l.name == kind })) {
+		k := onKinds()[i] // it has no places
+		fmt.Fprintf(w, "%-12s%-26s %s\n", k.name, k.form, k.doc)
+		return nil
 	}
 	switch {
 	case !ok:

@@ -71,6 +71,9 @@ func (h *hook) armProbes(rest string, ret bool) error {
 	g, c := h.g, h.c // those of now: kernel.restore may give the handler another machine
 	h.undo = append(h.undo, func(post bool) error { return h.leave(g, c, k, added, post) })
 	if err != nil {
+		if _, off, ok := strings.Cut(rest, "+"); ok && off != "" {
+			at = rest // as it was written
+		}
 		return h.c.placeError(err, k, at)
 	}
 	if len(added) == 0 {

@@ -27,7 +27,16 @@ var (
 	_ starlark.Mapping  = (*moment)(nil)
 )
 
-func (x *moment) String() string        { return "<" + x.kind + ">" }
+// String shows its own fields: what ctx has as well, a CPU's, goes without saying.
+func (x *moment) String() string {
+	x.own("") // the late ones too
+	text := "<" + x.kind
+	for i, f := range x.fields {
+		text += map[bool]string{true: ": ", false: ", "}[i == 0] + f.name + " = " + f.value.String()
+	}
+	return text + ">"
+}
+
 func (x *moment) Type() string          { return "Moment" }
 func (x *moment) Freeze()               {}
 func (x *moment) Truth() starlark.Bool  { return true }

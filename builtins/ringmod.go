@@ -80,8 +80,11 @@ func pageText(p *ring.PageState) string {
 		roles = "  <- " + strings.Join(p.Roles, ", ")
 	}
 	bar := strings.Repeat("#", (p.Commit*20+ring.PayloadSize-1)/ring.PayloadSize)
-	return fmt.Sprintf("%-8s page %-4d [%-20s] %4d bytes, events %d to %d, from %s%s", where, p.Seq, bar, p.Commit, p.First,
-		int(p.First)+p.Events-1, nanos(p.Time), roles)
+	events := "no events"
+	if p.Events > 0 {
+		events = fmt.Sprintf("events %d to %d", p.First, int(p.First)+p.Events-1)
+	}
+	return fmt.Sprintf("%-8s page %-4d [%-20s] %4d bytes, %s, from %s%s", where, p.Seq, bar, p.Commit, events, nanos(p.Time), roles)
 }
 
 // ringText draws a ring; slots that wait for their first turn are one line.

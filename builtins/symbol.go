@@ -161,8 +161,16 @@ func (g *Guest) funcRecord(f *kernel.Func, sym starlark.Value) starlark.Value {
 	}
 	return &record{typ: "Func", text: f.String(), fields: []field{
 		{"name", str(f.Name)}, {"proto", str(f.String())}, {"args", args}, {"ret", str(strings.TrimSpace(f.Ret.String()))},
-		{"file", str(f.File)}, {"line", num(f.Line)}, {"sym", sym}, {"inlines", inlines}, {"sites", sites}, {"patched", patched},
+		{"file", str(f.File)}, {"line", num(f.Line)}, {"addr", addrOf(f.Addr)}, {"sym", sym}, {"inlines", inlines}, {"sites", sites}, {"patched", patched},
 	}}
+}
+
+// addrOf is the address of a function that has code of its own, else None.
+func addrOf(addr uint64) starlark.Value {
+	if addr == 0 {
+		return starlark.None
+	}
+	return unum(addr)
 }
 
 // Symbol is what is at an address of the machine that there is: "vfs_read+0x5", "" of none.

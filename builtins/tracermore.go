@@ -17,7 +17,7 @@ func tracerMore() []method {
 			doc: "Traces only functions of these processes, and of their children with children = True, and gives the list; without any it only\nasks. tracer.write(\"set_ftrace_pid\", \"\") traces all again. Events have set_event_pid instead, as on Linux."},
 		{name: "cpumask", sig: "(mask = None) -> int", fn: tracerCPUMask, doc: "Traces only the CPUs of a bit mask, and gives the mask."},
 		{name: "clock", sig: "(name = None, skew = None) -> string", fn: tracerClock, doc: "Chooses the clock of time stamps, which empties the rings, and gives its name: \"local\", \"global\", \"counter\" ...\nskew = {CPU: ns} makes the clock local run ahead on a CPU, or behind, as unsynchronised TSCs do; {} ends that."},
-		{name: "max_latency", sig: "(us = None) -> int", fn: tracerMaxLatency, doc: "Sets the greatest latency that latency tracers have seen, in microseconds, and gives it."},
+		{name: "max_latency", sig: "(us = None) -> int", fn: tracerMaxLatency, doc: "Sets the greatest latency that latency tracers have seen, in microseconds, and gives it.\nThere are no latency tracers here; the file is there as on 6.1."},
 		{name: "error_log", sig: "() -> string", fn: tracerErrorLog, doc: "The errors of commands, as the file error_log shows them."},
 		{name: "profile", sig: "(enable = None) -> [struct]", fn: tracerProfile,
 			doc: "Switches the function profiler, and gives what it has counted: .func, .hits, .time, .avg in ns, .s2 (the variance, as the file has it), .cpu.\nRows are those of trace_stat/functionN, by CPU and by time."},

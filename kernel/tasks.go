@@ -63,7 +63,9 @@ func (m *Machine) Blocked() string {
 		}
 		fmt.Fprintf(&b, "  %-16s pid %-5d %c %s\n", t.Comm, t.Pid, t.StateChar(), where)
 	}
-	if idle > 0 {
+	if idle > 0 && !strings.Contains(b.String(), " pid ") {
+		fmt.Fprintf(&b, "  %d kernel threads wait for work, no other task is there\n", idle)
+	} else if idle > 0 {
 		fmt.Fprintf(&b, "  and %d kernel threads that wait for work\n", idle)
 	}
 	return strings.TrimRight(b.String(), "\n")

@@ -145,9 +145,9 @@ func TestStd(t *testing.T) {
 // Lines and errors as JSON: one document, or an object a line.
 func TestFormats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.star")
-	os.WriteFile(path, []byte("print('a \"b\"')\nprint('{\"type\": \"map\", \"data\": 1}')\nprint('{\"type\": broken')\nprintf('no end')\n(1)[0]\n"), 0o644)
-	objects := []string{`{"type": "text", "data": "a \"b\""}`, `{"type": "map", "data": 1}`, `{"type": "text", "data": "{\"type\": broken"}`}
-	last := `{"type": "error", "text": "unhandled index operation int[int]", "where": "  a.star:5:4:\n    (1)[0]\n       ^", "hint": "", "status": 1}`
+	os.WriteFile(path, []byte("print('a \"b\"')\nprint('{\"type\": \"map\", \"data\": 1}')\nprint('{\"type\": broken')\nprint({'a': [1]})\nprint(struct(x = 'y'))\nprintf('no end')\n(1)[0]\n"), 0o644)
+	objects := []string{`{"type": "text", "data": "a \"b\""}`, `{"type": "map", "data": 1}`, `{"type": "text", "data": "{\"type\": broken"}`, `{"type": "dict", "data": {"a":[1]}}`, `{"type": "struct", "data": {"x":"y"}}`}
+	last := `{"type": "error", "text": "unhandled index operation int[int]", "where": "  a.star:7:4:\n    (1)[0]\n       ^", "hint": "", "status": 1}`
 	tail := `{"type": "text", "data": "no end"}`
 	for format, want := range map[string]string{
 		"ndjson": strings.Join(append(objects, tail, last), "\n") + "\n",

@@ -2,15 +2,19 @@ package lang
 
 import (
 	"bytes"
-	"encoding/json"
+	ejson "encoding/json"
 	"fmt"
 	"io"
 	"strings"
+
+	"go.starlark.net/lib/json"
+	"go.starlark.net/starlark"
 )
 
 // Output is a script's standard output as JSON: each line is an object {"type": "text", "data": "..."}, one a line (ndjson) or
 // all of them in one array (json). A line that is an object with a type already, as aggregations print themselves, stays as it
-// is. Errors are objects among them.
+// is; a value with parts that is printed alone, such as a Record or a dict, is an object with its type: {"type": "Record", "data": {...}}.
+// Errors are objects among them.
 type Output struct {
 	w     io.Writer
 	array bool
@@ -41,13 +45,32 @@ func (o *Output) Write(b []byte) (int, error) {
 	}
 }
 
+// value writes a value with parts; false: it is a text like any other.
+func (o *Output) value(t *starlark.Thread, v starlark.Value) bool {
+	switch v := v.(type) {
+	case starlark.String, starlark.Bytes, starlark.Int, starlark.Float, starlark.Bool, starlark.NoneType, starlark.Callable:
+		return false
+	case starlark.HasAttrs, starlark.Iterable:
+		text, err := starlark.Call(t, json.Module.Members["encode"], starlark.Tuple{v}, nil)
+		data, ok := text.(starlark.String)
+		if err != nil || !ok {
+			return false // an object of the machine's
+		}
+		typ, _ := ejson.Marshal(v.Type())
+		o.flush()
+		o.object(fmt.Appendf(nil, `{"type": %s, "data": %s}`, typ, string(data)))
+		return true
+	}
+	return false
+}
+
 // text is one line of a script.
 func (o *Output) text(line []byte) {
-	if bytes.HasPrefix(line, []byte(`{"type": `)) && json.Valid(line) {
+	if bytes.HasPrefix(line, []byte(`{"type": `)) && ejson.Valid(line) {
 		o.object(line)
 		return
 	}
-	data, _ := json.Marshal(string(line)) // of a string it cannot fail
+	data, _ := ejson.Marshal(string(line)) // of a string it cannot fail
 	o.object(fmt.Appendf(nil, `{"type": "text", "data": %s}`, data))
 }
 
@@ -78,7 +101,7 @@ func (o *Output) fail(text string, status int) {
 	}
 	fields := []any{msg, strings.TrimRight(rest, "\n"), hint}
 	for i := range fields {
-		b, _ := json.Marshal(fields[i])
+		b, _ := ejson.Marshal(fields[i])
 		fields[i] = b
 	}
 	o.object(fmt.Appendf(nil, `{"type": "error", "text": %s, "where": %s, "hint": %s, "status": %d}`, append(fields, status)...))

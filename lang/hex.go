@@ -38,6 +38,9 @@ func (h *Host) print(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tupl
 			args[i] = starlark.String(b.String())
 		}
 	}
+	if o, ok := h.out(t).(*Output); ok && len(args) == 1 && o.value(t, args[0]) {
+		return starlark.None, nil
+	}
 	return starlark.Universe["print"].(starlark.Callable).CallInternal(t, args, kwargs)
 }
 

@@ -100,7 +100,8 @@ func newcomerNames() map[string]string {
 		"BEGIN": "on(\"BEGIN\", fn)", "END": "on(\"END\", fn)", "NR": "r.nr in awk.run's functions", "NF": "r.nf in awk.run's functions", "FS": "awk.run(fs = \":\")", "length": "len(x)", "substr": "s[2:5]", "split": "s.split(\",\")",
 		"gsub": "re(\"a+\").sub(\"b\", s)", "toupper": "s.upper()", "tolower": "s.lower()", "strlen": "len(s)", "ksym": "kernel.sym(addr)", "kaddr": "kernel.addr(\"vfs_read\")", "clear": "agg.count(\"x\").clear()", "zero": "agg.count(\"x\").zero()",
 		"join": "\",\".join(list); event.join pairs trace events", "sqrt": "math.sqrt(x)", "floor": "math.floor(x)", "quantize": "agg.hist(\"x\").add(value, key)", "quantiles": "agg.quantiles(\"x\").add(value, key)",
-		"count": "agg.count(\"x\").inc(key)",
+		"assert": "test.eq(got, want), test.true(cond, \"why\"), test.fails(fn, \"re\")",
+		"count":  "agg.count(\"x\").inc(key)",
 	}
 	names["quit"] = names["exit"]
 	for _, kind := range []string{"avg", "stats", "hist", "lhist"} {
