@@ -2,6 +2,7 @@ package user
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,9 +72,106 @@ func date(c *cmd) int {
 	return 0
 }
 
-// parseDate reads the forms of date -d that scripts use: @SECONDS, YYYY-MM-DD [HH:MM[:SS]], now, today.
+// parseDate reads the forms of date -d that scripts use: @SECONDS, YYYY-MM-DD [HH:MM[:SS]], now, today; and behind them, or behind
+// nothing, "+2 days", "3 hours ago", "next week", "yesterday".
 func (c *cmd) parseDate(text string) (ns int64, ok bool) {
-	text = strings.TrimSpace(text)
+	base, steps := splitRelative(strings.TrimSpace(text))
+	if ns, ok = c.parseAbsolute(base); !ok || len(steps) == 0 {
+		return ns, ok
+	}
+	if strings.HasPrefix(base, "@") {
+		return 0, false
+	}
+	t := time.Unix(0, ns).UTC()
+	for _, s := range steps {
+		t = t.AddDate(s.years, s.months, s.days).Add(s.time)
+	}
+	return t.UnixNano(), true
+}
+
+// relativeStep is a displacement of a date.
+type relativeStep struct {
+	years, months, days int
+	time                time.Duration
+}
+
+// splitRelative takes the displacements off the end of a date.
+func splitRelative(text string) (base string, steps []relativeStep) {
+	words := strings.Fields(text)
+	for n := len(words); n > 0; n = len(words) {
+		sign, at := 1, n-1
+		if words[at] == "ago" && at > 0 {
+			sign, at = -1, at-1
+		}
+		day, isDay := map[string]int{"yesterday": -1, "tomorrow": 1}[words[at]]
+		if isDay {
+			steps, words = append(steps, relativeStep{days: sign * day}), words[:at]
+			continue
+		}
+		count, unit := 1, words[at]
+		switch {
+		case at > 0 && (words[at-1] == "next" || words[at-1] == "last"):
+			count = map[string]int{"next": 1, "last": -1}[words[at-1]]
+			at--
+		case at > 0:
+			k, err := strconv.Atoi(words[at-1])
+			switch {
+			case err != nil || len(words[at-1]) > 4:
+			case at > 1 && strings.Contains(words[at-2], ":") && strings.IndexByte("+-", words[at-1][0]) >= 0: // behind a time it is the zone
+				steps = append(steps, relativeStep{time: -time.Duration(k) * time.Hour})
+				words = slices.Delete(words, at-1, at)
+				at--
+			default:
+				count = k
+				at--
+			}
+		}
+		if i := strings.IndexFunc(unit, func(r rune) bool { return r >= 'a' }); i > 0 {
+			k, err := strconv.Atoi(unit[:i])
+			if err != nil {
+				break
+			}
+			count, unit = k, unit[i:]
+		}
+		step, ok := relativeUnit(strings.TrimSuffix(unit, "s"), sign*count)
+		if !ok {
+			break
+		}
+		steps, words = append(steps, step), words[:at]
+	}
+	slices.Reverse(steps)
+	if len(steps) == 0 {
+		return text, nil
+	}
+	return strings.Join(words, " "), steps
+}
+
+func relativeUnit(unit string, n int) (s relativeStep, ok bool) {
+	d := time.Duration(n)
+	switch unit {
+	case "year":
+		s.years = n
+	case "month":
+		s.months = n
+	case "fortnight":
+		s.days = 14 * n
+	case "week":
+		s.days = 7 * n
+	case "day":
+		s.days = n
+	case "hour":
+		s.time = d * time.Hour
+	case "minute", "min":
+		s.time = d * time.Minute
+	case "second", "sec":
+		s.time = d * time.Second
+	default:
+		return s, false
+	}
+	return s, true
+}
+
+func (c *cmd) parseAbsolute(text string) (ns int64, ok bool) {
 	if num, at := strings.CutPrefix(text, "@"); at {
 		whole, frac, _ := strings.Cut(num, ".")
 		sec, err := strconv.ParseInt(whole, 10, 64)

@@ -30,6 +30,7 @@ type grepRun struct {
 	kind          byte // E, F, G
 	patterns      []string
 	rx            *regexp.Regexp
+	perl          perlPattern
 	literal       []byte // instead of rx, for one fixed string
 	before, after int
 	max           int
@@ -77,7 +78,11 @@ func grep(c *cmd) int {
 		}
 		g.patterns, files = strings.Split(files[0], "\n"), files[1:]
 	}
-	if err := g.compile(); err != nil {
+	compile := g.compile
+	if g.kind == 'P' {
+		compile = g.compilePerl
+	}
+	if err := compile(); err != nil {
 		c.errorf("%s", err.Error())
 		return 2
 	}
@@ -139,11 +144,8 @@ func grepContext(argv []string) int {
 func (g *grepRun) option(o given, have bool) (bool, bool) {
 	c := g.c
 	switch o.id {
-	case 'E', 'F', 'G':
+	case 'E', 'F', 'G', 'P':
 		g.kind = o.id
-	case 'P':
-		c.errorf("Perl matching not supported in a --disable-perl-regexp build")
-		return have, false
 	case 'e':
 		g.patterns = append(g.patterns, strings.Split(o.value, "\n")...)
 		return true, true
@@ -258,7 +260,9 @@ func (g *grepRun) walk(show, file string) {
 	}
 	if !g.on['r'] {
 		c.errorf("%s: Is a directory", file)
-		g.bad = true
+		if g.bad = true; g.on['L'] {
+			c.printf("%s\n", show)
+		}
 		return
 	}
 	if show != "" && globbed(g.excludeDir, file) {
@@ -311,12 +315,12 @@ func (g *grepRun) spans(line []byte, all bool) (out [][2]int) {
 		return nil
 	}
 	for at := 0; at <= len(line); {
-		m := g.rx.FindIndex(line[at:])
+		m := g.match(line, at)
 		if m == nil {
 			break
 		}
-		lo, hi := at+m[0], at+m[1]
-		if at > 0 && len(g.patterns) == 1 && strings.HasPrefix(g.patterns[0], "^") && g.kind != 'F' {
+		lo, hi := m[0], m[1]
+		if at > 0 && len(g.patterns) == 1 && strings.HasPrefix(g.patterns[0], "^") && g.kind != 'F' && g.kind != 'P' {
 			break
 		}
 		if g.on['w'] && !wordBounded(line, lo, hi) {

@@ -4,19 +4,22 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/md5"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io"
 	"strings"
 
 	"kscope/kernel"
 )
 
-var md5Options = []option{{'b', "binary", false, 0}, {'c', "check", false, 0}, {'t', "text", false, 0}, {'z', "zero", false, 0}, {0, "quiet", false, 1}, {0, "status", false, 2},
+var sumOptions = []option{{'b', "binary", false, 0}, {'c', "check", false, 0}, {'t', "text", false, 0}, {'z', "zero", false, 0}, {0, "quiet", false, 1}, {0, "status", false, 2},
 	{'w', "warn", false, 0}, {0, "tag", false, 3}}
 
-func md5sum(c *cmd) int {
-	found, files, status, done := c.parse(md5Options, 1)
+// checksums is md5sum and sha256sum.
+func checksums(c *cmd) int {
+	found, files, status, done := c.parse(sumOptions, 1)
 	if done {
 		return status
 	}
@@ -26,15 +29,15 @@ func md5sum(c *cmd) int {
 	}
 	for _, file := range orStdin(files) {
 		if on['c'] {
-			status = max(status, md5check(c, file, on[1] || on[2], on[2]))
+			status = max(status, checkSums(c, file, on[1] || on[2], on[2]))
 			continue
 		}
-		sum, ok := c.md5(file)
+		sum, ok := c.sum(file)
 		switch {
 		case !ok:
 			status = 1
 		case on[3]:
-			c.printf("MD5 (%s) = %s\n", file, sum)
+			c.printf("%s (%s) = %s\n", map[bool]string{true: "SHA256", false: "MD5"}[c.name == "sha256sum"], file, sum)
 		default:
 			c.printf("%s %s%s%s", sum, map[bool]string{true: "*", false: " "}[on['b']], file, map[bool]string{true: "\x00", false: "\n"}[on['z']])
 		}
@@ -42,9 +45,9 @@ func md5sum(c *cmd) int {
 	return status
 }
 
-func (c *cmd) md5(file string) (string, bool) {
+func (c *cmd) sum(file string) (string, bool) {
 	in, e := c.tryInput(file)
-	h := md5.New()
+	h := c.hash()
 	if e == 0 {
 		for in.fill() {
 			h.Write(in.buf)
@@ -60,7 +63,15 @@ func (c *cmd) md5(file string) (string, bool) {
 	return hex.EncodeToString(h.Sum(nil)), true
 }
 
-func md5check(c *cmd, file string, quiet, silent bool) int {
+// hash is the command's.
+func (c *cmd) hash() hash.Hash {
+	if c.name == "sha256sum" {
+		return sha256.New()
+	}
+	return md5.New()
+}
+
+func checkSums(c *cmd, file string, quiet, silent bool) int {
 	in, e := c.tryInput(file)
 	if e != 0 {
 		c.fail(file, e)
@@ -69,12 +80,12 @@ func md5check(c *cmd, file string, quiet, silent bool) int {
 	good, unread, wrong := 0, 0, 0
 	for _, l := range in.lines('\n') {
 		sum, name, ok := strings.Cut(string(l), " ")
-		if !ok || len(sum) != 32 || len(name) < 2 {
+		if !ok || len(sum) != 2*c.hash().Size() || len(name) < 2 {
 			continue
 		}
 		good++
 		name = name[1:]
-		got, ok := c.md5(name)
+		got, ok := c.sum(name)
 		verdict := "OK"
 		switch {
 		case !ok:
