@@ -334,6 +334,7 @@ const (
 	wIRQ
 	wNMI
 	wPatch // by the host, as the text patcher does
+	wHere
 	wRemap // of the host: all is flushed
 	wGoto
 	wStep0
@@ -361,6 +362,11 @@ func (w *world) happen(s wStep) {
 		w.setIRQ(s.cpu, true)
 	case wNMI:
 		c.NMI()
+	case wHere: // what another CPU is about to execute
+		o := w.cpus[(s.cpu+1)%len(w.cpus)]
+		if at := o.RIP() + s.arg>>16%24; at >= kernSlots && at < shadowVA-8 {
+			c.Write(at, [][]byte{{0x90}, {0xcc}, {0x0f, 0x1f, 0x44, 0, 0}, {0xeb, 0}, {0x48, 0xff, 0xc0}, {byte(s.arg >> 24)}}[s.arg>>8%6])
+		}
 	case wPatch:
 		o := w.cpus[(s.cpu+1)%len(w.cpus)]
 		o.HoldWindow()

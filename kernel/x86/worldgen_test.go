@@ -35,7 +35,7 @@ func newWorldRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)
 
 func newProgram(seed uint64) *program {
 	rnd := newWorldRand(seed)
-	g := &program{generator: &generator{rnd: rnd, forms: forms()}, seed: seed, cpus: 1 + int(seed%3)/2}
+	g := &program{generator: &generator{rnd: rnd, forms: forms()}, seed: seed, cpus: 1 + int(seed&1)}
 	g.ordered, g.keepStack, g.stopOnStore = rnd.IntN(2) == 0, rnd.IntN(4) == 0, rnd.IntN(2) == 0
 	g.traps, g.unflushed = rnd.IntN(3) == 0, rnd.IntN(3) == 0
 	g.buildWorld()
@@ -62,10 +62,13 @@ func newProgram(seed uint64) *program {
 	for r := range g.regs {
 		g.regs[r] = g.interesting()
 	}
-	for range 40 {
+	for range 50 {
 		s := wStep{cpu: rnd.IntN(g.cpus), n: 1 + rnd.Int64N(120), arg: rnd.Uint64()}
 		if rnd.IntN(2) == 0 {
 			s.what = rnd.IntN(numWhat)
+		}
+		if rnd.IntN(3) == 0 {
+			s.n = 1 + rnd.Int64N(6)
 		}
 		g.steps = append(g.steps, s)
 	}

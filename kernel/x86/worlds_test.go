@@ -3,6 +3,7 @@ package x86_test
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -39,7 +40,7 @@ func (m *wMode) reference() int {
 // TestWorlds: what a world does does not depend on how it is driven: by the interpreter or in host code, in one go or in pieces,
 // hooked, forked or restored, with gates that the CPU settles by itself or the machine.
 func TestWorlds(t *testing.T) {
-	insns := uint64(0)
+	insns, stale, seen := uint64(0), uint64(0), map[string]bool{}
 	for seed := *worldSeed; seed < *worldSeed+uint64(*worldCount); seed++ {
 		prog := newProgram(seed)
 		var want [2][]uint64
@@ -49,6 +50,11 @@ func TestWorlds(t *testing.T) {
 				want[i], w = prog.drive(modes[i], len(prog.steps), 0)
 				for _, c := range w.cpus {
 					insns += c.Insns
+					stale += c.StaleInsns
+				}
+				for _, l := range w.log {
+					_, l, _ = strings.Cut(l, ": ")
+					seen[strings.SplitN(l, "(", 2)[0]], seen[strings.Fields(l)[0]] = true, true
 				}
 			}
 			return want[i]
@@ -66,7 +72,15 @@ func TestWorlds(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d instructions", insns)
+	t.Logf("%d instructions, %d of them stale", insns, stale)
+	for _, what := range []string{"interrupt", "halt", "pause", "hypercall", "int", "#DB", "#BP", "#DE", "#UD", "#GP", "#PF", "gate 0", "gate 11"} {
+		if !seen[what] && *worldCount >= 50 {
+			t.Errorf("no %s in any world", what)
+		}
+	}
+	if stale == 0 && *worldCount >= 50 {
+		t.Error("no held window was executed")
+	}
 }
 
 // drive runs the first n steps and returns the states behind them. cut, if not 0, is the length of the last one.
