@@ -40,6 +40,8 @@ var lattice = map[string][]string{
 	"builtins": {"kernel/user", "kernel/user/sh", "ftrace", "ftrace/export", "kprobe", "lang", "lang/agg"},
 	".":        {"builtins", "lang", "scripts", "lang/conform", "go.starlark.net"},
 	"scripts":  {},
+
+	"internal/cputime": {}, // of benchmarks
 }
 
 // testOnly are imports that only the tests of a package need.
@@ -47,8 +49,10 @@ var testOnly = map[string][]string{
 	"kernel/x86":   {"kernel/guest"},                // the decoder is held against the image
 	"kernel/guest": {"kernel", "golang.org/x/arch"}, // callpaths.txt is held against the code
 	"kernel":       {"kernel/user"},
-	"ftrace":       {"kernel/user"},
-	"kprobe":       {"kernel/user"},
+	"kernel/user":  {"internal/cputime"},
+	"ftrace":       {"kernel/user", "internal/cputime"},
+	"kprobe":       {"kernel/user", "internal/cputime"},
+	"builtins":     {"internal/cputime"},
 	"scripts":      {"builtins", "lang", "go.starlark.net"},
 }
 

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
 
+	"kscope/internal/cputime"
 	"kscope/kernel"
 	"kscope/lang"
 )
@@ -48,11 +49,11 @@ func BenchmarkOn(b *testing.B) {
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			start := cpuTime()
+			start := cputime.Now()
 			if err := h.Eval(src); err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric((cpuTime()-start)/float64(b.N), "cpu-ns/call")
+			b.ReportMetric((cputime.Now()-start)/float64(b.N), "cpu-ns/call")
 		})
 	}
 }
@@ -74,11 +75,11 @@ func BenchmarkFloor(b *testing.B) {
 	}
 	args := starlark.Tuple{bare("arg", one)}
 	b.ReportAllocs()
-	start := cpuTime()
+	start := cputime.Now()
 	for range b.N {
 		if _, err := starlark.Call(t, fn, args, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric((cpuTime()-start)/float64(b.N), "cpu-ns/call")
+	b.ReportMetric((cputime.Now()-start)/float64(b.N), "cpu-ns/call")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kscope/internal/cputime"
 	"kscope/kernel"
 	"kscope/kernel/x86"
 )
@@ -462,7 +463,7 @@ func benchHot(b *testing.B, tracer string) {
 		must(b, tr.m.Hot(0b10, 0))
 		start := tr.m.Entries(hot)
 		b.ResetTimer()
-		defer cpuTime(b)()
+		defer cputime.Report(b)()
 		tr.runCalls(hot, start+uint64(b.N))
 		b.StopTimer()
 		if n := tr.Stats(1).Written; trace && tracer != "profile" && n < uint64(b.N) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"kscope/internal/cputime"
 )
 
 // manySites is a table like that of a large kernel.
@@ -78,7 +80,7 @@ func BenchmarkGlobs(b *testing.B) {
 			globs[i] = randomGlob(r, s)
 		}
 	}
-	defer cpuTime(b)()
+	defer cputime.Report(b)()
 	for b.Loop() {
 		s.setRecs(s.recs)
 		h := NewHash()

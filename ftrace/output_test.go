@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kscope/ftrace/event"
+	"kscope/internal/cputime"
 	"kscope/kernel"
 )
 
@@ -261,7 +262,7 @@ func BenchmarkLines(b *testing.B) {
 	}
 	buf, lines := make([]byte, 64<<10), 0
 	b.ReportAllocs()
-	done := cpuTime(b)
+	done := cputime.Report(b)
 	for b.Loop() {
 		h, err := tr.fs.Open(nil, "trace", 0)
 		must(b, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kscope/internal/cputime"
 	"kscope/kernel"
 	"kscope/kernel/x86"
 )
@@ -42,7 +43,7 @@ func benchPointWith(b *testing.B, system, name string, pid int, prepare func(tr 
 	before := tr.Stats(1).Written
 	b.ReportAllocs()
 	b.ResetTimer()
-	defer cpuTime(b)()
+	defer cputime.Report(b)()
 	for range b.N {
 		tr.points.hit(tp, c)
 	}
@@ -84,7 +85,7 @@ func BenchmarkEventWhole(b *testing.B) {
 			must(b, tr.m.Hot(0b10, 0))
 			start, before := tr.m.Entries(hot), tr.Stats(1).Written
 			b.ResetTimer()
-			defer cpuTime(b)()
+			defer cputime.Report(b)()
 			tr.runCalls(hot, start+uint64(b.N))
 			b.StopTimer()
 			if n := tr.Stats(1).Written - before; c.event != "" && !strings.HasSuffix(c.name, "filtered") && n < uint64(b.N) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"kscope/internal/cputime"
 	"kscope/kernel"
 )
 
@@ -154,9 +155,9 @@ func BenchmarkHit(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			calls -= k.m.Entries(k.addr(b, "kscope_hot"))
-			start := cpuTime()
+			start := cputime.Now()
 			k.m.Run(kernel.Until{Insns: uint64(b.N) * 20})
-			used := cpuTime() - start
+			used := cputime.Now() - start
 			b.StopTimer()
 			calls += k.m.Entries(k.addr(b, "kscope_hot"))
 			b.ReportMetric(used/float64(calls), "cpu-ns/call")
@@ -178,7 +179,7 @@ func BenchmarkRegister(b *testing.B) {
 			}
 		}
 		n := 0
-		start := cpuTime()
+		start := cputime.Now()
 		b.StartTimer()
 		k.do(b, func() error {
 			for _, a := range at {
@@ -189,7 +190,7 @@ func BenchmarkRegister(b *testing.B) {
 			}
 			return nil
 		})
-		b.ReportMetric((cpuTime()-start)/1e9, "cpu-s/10000")
+		b.ReportMetric((cputime.Now()-start)/1e9, "cpu-s/10000")
 		if n < 10_000 {
 			b.Fatal(n)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"kscope/internal/cputime"
 	"kscope/kernel"
 )
 
@@ -276,7 +277,7 @@ func benchProgram(b *testing.B, once func(s *Sys)) {
 		b.Fatal(err)
 	}
 	insns := m.Insns()
-	cpu := cpuTime(b)
+	cpu := cputime.Report(b)
 	b.ResetTimer()
 	if code, err := m.Wait(pid); code != 0 || err != nil {
 		b.Fatal(code, err)

@@ -1,11 +1,11 @@
 //go:build unix
 
-package kprobe
+package cputime
 
 import "syscall"
 
-// cpuTime is the processor time of this process in ns: the host may be shared.
-func cpuTime() float64 {
+// Now is the processor's time that the process has used, in ns.
+func Now() float64 {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return float64(u.Utime.Nano() + u.Stime.Nano())

@@ -1,0 +1,4 @@
+package cputime
+
+// Now is not known here.
+func Now() float64 { return 0 }
