@@ -81,15 +81,21 @@ func answerText(v starlark.Value) string {
 	return v.String()
 }
 
+var articleRE = regexp.MustCompile(`^(the|a|an) `)
+
+// words are a text's words without what does not count.
+func words(text string) string {
+	return articleRE.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(text), " ")), "")
+}
+
 var numberRE = regexp.MustCompile(`^(-?(?:0x[0-9a-f]+|[0-9][0-9,_]*))(?: *[a-z]+)*$`)
 
-// answers tells that a line, as a person writes, says what is right: case, quotes, commas in numbers and units do not count.
+// answers tells that a line, as a person writes, says what is right: case, quotes, articles, commas in numbers and units do not count.
 func answers(src string, want starlark.Value) bool {
-	text := strings.ToLower(strings.Join(strings.Fields(src), " "))
-	text = strings.Trim(strings.TrimRight(text, ".!"), `"'`)
+	text := words(strings.Trim(strings.TrimRight(strings.TrimSpace(src), ".!"), `"'`))
 	switch want := want.(type) {
 	case starlark.String:
-		return text == strings.ToLower(strings.Join(strings.Fields(string(want)), " "))
+		return text == words(string(want))
 	case starlark.Bool:
 		if want {
 			return slices.Contains([]string{"yes", "y", "true"}, text)

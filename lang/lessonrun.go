@@ -297,6 +297,10 @@ func (r *lessonRun) ask(p *lessonPart, right []starlark.Value, why string) {
 		case !ok:
 			r.open++
 			return
+		case r.means(src, "exit") || r.means(src, "quit"):
+			r.left = true
+			r.open++
+			return
 		case r.means(src, "hint"):
 			fmt.Fprintf(r.Out, "This tells:\n%s\n", typedAs(p.see()))
 			continue
@@ -362,12 +366,15 @@ func (r *lessonRun) task(p *lessonPart) {
 		switch {
 		case !ok:
 			return
+		case r.means(src, "exit") || r.means(src, "quit"):
+			r.left = true
+			return
 		case r.means(src, "hint"):
 			fmt.Fprintln(r.Out, "check() says what is missing; answer shows a way")
 		case r.means(src, "answer"):
 			r.solve()
 			return
-		case strings.TrimSpace(src) == "check()":
+		case checks(src):
 			text := r.check()
 			fmt.Fprintln(r.Out, text)
 			if r.done = strings.HasPrefix(text, "done"); r.done {
@@ -377,6 +384,12 @@ func (r *lessonRun) task(p *lessonPart) {
 			_ = r.runStep(src) // its error was shown
 		}
 	}
+}
+
+// checks tells that a line asks whether the task is done.
+func checks(src string) bool {
+	text := strings.TrimSpace(src)
+	return text == "check()" || text == "check"
 }
 
 // check is what check() says. It is defined anew, because a function sees the names as they were when it was defined.
