@@ -36,7 +36,7 @@ func onKinds() []onKind {
 		{"interval", ":ns|us|ms|s|hz:N", "every N of virtual time, on the boot CPU; from 100 ns to an hour", "", armInterval, true},
 		{"profile", ":ns|us|ms|s|hz:N", "the same on every CPU", "", armProfile, true},
 		{"insn", ":N", "whenever N more instructions have been executed", "", armInsn, true},
-		{"watch", ":SYMBOL[+OFFSET][:SIZE]", "memory has changed; of is a per-CPU variable's CPU, where who wrote it", "addr name old new size where of", armWatch, true},
+		{"watch", ":SYM[+OFFSET][:SIZE][:rw]", "memory has changed, or with r, w, rw was read, written; of is a per-CPU variable's CPU, where who did", "addr name old new size where of access", armWatch, true},
 		{"patch", "", "each write of a text patch", "kind addr where old new insns time", armPatch, true},
 		{"patch_seen", "", "a CPU sees a patch's bytes: until now it could see the old ones", "kind where sites since time window stale by", armPatchSeen, true},
 		{"lost", "", "each record that a ring loses", "cause cpu ts where pid event", armLost, true},
@@ -179,7 +179,7 @@ func elsewhere(kind string) string {
 		"usdt": "there are no uprobes: user programs have no code of their own here", "fentry": "write function:... (a host hook) or kprobe:...", "kfunc": "write function:... (a host hook) or kprobe:...",
 		"fexit": "write kretprobe:...", "kretfunc": "write kretprobe:...", "rawtracepoint": "write tracepoint:SYSTEM:EVENT", "rt": "write tracepoint:SYSTEM:EVENT", "t": "write tracepoint:SYSTEM:EVENT",
 		"k": "write kprobe:...", "kr": "write kretprobe:...", "hardware": "write insn:N, profile:hz:N or function:NAME", "software": "write tracepoint:SYSTEM:EVENT or function:NAME",
-		"watchpoint": "write watch:SYMBOL", "begin": "write BEGIN", "end": "write END", "i": "write interval:ms:N", "p": "write profile:hz:N",
+		"watchpoint": "write watch:SYMBOL:8:rw", "begin": "write BEGIN", "end": "write END", "i": "write interval:ms:N", "p": "write profile:hz:N",
 	}[strings.ToLower(kind)]
 }
 

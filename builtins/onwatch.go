@@ -20,10 +20,19 @@ type watched struct {
 
 // armWatch looks at memory behind each instruction of the guest, as a debugger does that has no debug registers left: no write is missed,
 // whoever does it and by which address, and the guest cannot tell. The price is the emulator's speed, which is some tenth of what it is.
+// With a mode it looks at each instruction before as well, for what it is about to do: writes of the same value and reads change nothing.
 func armWatch(h *hook, rest string) error {
+	rest, mode, err := h.watchMode(rest)
+	if err != nil {
+		return err
+	}
 	list, err := h.watchedAt(rest)
 	if err != nil {
 		return err
+	}
+	if mode != "" {
+		h.watchAccesses(list, strings.Contains(mode, "r"), strings.Contains(mode, "w"))
+		return nil
 	}
 	m := h.g.M
 	next := make([]uint64, m.NumCPU()) // where each CPU's next instruction was
@@ -40,15 +49,91 @@ func armWatch(h *hook, rest string) error {
 			if m.Read(w.addr, now) != nil || string(now) == string(w.old) {
 				continue
 			}
-			x := &moment{kind: "watch", fields: []field{
-				{"addr", unum(w.addr)}, {"name", str(w.name)}, {"of", num(w.cpu)}, {"size", num(len(w.old))},
-				{"old", unum(littleEndian(w.old))}, {"new", unum(littleEndian(now))}, {"where", str(h.g.placeName(by))},
-			}}
-			copy(w.old, now)
-			h.fireMoment(c, x)
+			h.fireWatch(c, w, "", now, by)
 		}
 	}))
 	return nil
+}
+
+// fireWatch calls the handler: memory has become now.
+func (h *hook) fireWatch(c *kernel.VCPU, w *watched, access string, now []byte, by uint64) {
+	x := &moment{kind: "watch", fields: []field{
+		{"addr", unum(w.addr)}, {"name", str(w.name)}, {"of", num(w.cpu)}, {"size", num(len(w.old))},
+		{"old", unum(littleEndian(w.old))}, {"new", unum(littleEndian(now))}, {"where", str(h.g.placeName(by))},
+	}}
+	if access != "" {
+		x.fields = append(x.fields, field{"access", str(access)})
+	}
+	copy(w.old, now)
+	h.fireMoment(c, x)
+}
+
+// coming is what a CPU is about to do.
+type coming struct {
+	pc, behind uint64
+	jumps      bool
+	touched    []string // by index of the list of what is watched: "", "r", "w" or "rw"
+	any        bool
+}
+
+// watchAccesses arms a watch of the kernel's instructions that read or write memory.
+func (h *hook) watchAccesses(list []watched, reads, writes bool) {
+	m, accesses := h.g.M, kernel.NewAccesses()
+	cpus := make([]coming, m.NumCPU())
+	look := func(c *kernel.VCPU) {
+		next := &cpus[c.ID]
+		next.any, next.pc = false, c.CPU.RIP()
+		if next.touched == nil {
+			next.touched = make([]string, len(list))
+		}
+		found, behind, jumps := accesses.Next(c)
+		if next.behind, next.jumps = behind, jumps; len(found) == 0 {
+			return
+		}
+		for i := range list {
+			how := ""
+			for _, a := range found {
+				if !a.Overlaps(list[i].addr, len(list[i].old)) {
+					continue
+				}
+				if a.Read && reads && !strings.Contains(how, "r") {
+					how = "r" + how
+				}
+				if a.Write && writes && !strings.Contains(how, "w") {
+					how += "w"
+				}
+			}
+			next.touched[i] = how
+			next.any = next.any || how != ""
+		}
+	}
+	for i := range cpus {
+		look(m.VCPU(i))
+	}
+	now := make([]byte, 8)
+	h.removed(m.EveryInsns(1, func(c *kernel.VCPU) {
+		was := &cpus[c.ID]
+		if at := c.CPU.RIP(); was.any && (at == was.behind || at == was.pc || was.jumps) { // else an interrupt came first, or it faulted
+			for i, how := range was.touched {
+				if w := &list[i]; how != "" && m.Read(w.addr, now[:len(w.old)]) == nil {
+					h.fireWatch(c, w, how, now[:len(w.old)], was.pc)
+				}
+			}
+		}
+		look(c)
+	}))
+}
+
+// watchMode parts the mode from a spec's end.
+func (h *hook) watchMode(rest string) (place, mode string, err error) {
+	i := strings.LastIndexByte(rest, ':')
+	if i < 0 || rest[i+1:] == "" || strings.Trim(rest[i+1:], "0123456789") == "" || strings.HasPrefix(rest, "percpu:") && i == len("percpu") {
+		return rest, "", nil
+	}
+	if mode = rest[i+1:]; !slices.Contains([]string{"r", "w", "rw"}, mode) {
+		return "", "", h.bad(rest, len(h.spec)-len(rest)+i+1, "a mode of %q: want r, w or rw", mode)
+	}
+	return rest[:i], mode, nil
 }
 
 func littleEndian(b []byte) uint64 {
