@@ -291,7 +291,7 @@ func (m *Machine) moduleFiles(name string) ([]string, error) {
 
 // UnloadModule is delete_module of kscoped.
 func (m *Machine) UnloadModule(name string) error {
-	_, err := m.call("unloading "+name, &request{op: reqRmmod, path: name, flags: oNonblock})
+	_, err := m.call("unloading "+name, &request{op: reqRmmod, path: name, flags: ONonblock})
 	return err
 }
 

@@ -25,18 +25,6 @@ const (
 	reqRmmod   = 14
 )
 
-// Open flags of asm-generic/fcntl.h.
-const (
-	oRdonly    = 0
-	oWronly    = 1
-	oRdwr      = 2
-	oCreat     = 0o100
-	oTrunc     = 0o1000
-	oAppend    = 0o2000
-	oNonblock  = 0o4000
-	oDirectory = 0o200000
-)
-
 const (
 	vecKick    = 0xf2 // the host has a request: wakes kscoped
 	vecIRQWork = 0xf6
@@ -158,7 +146,7 @@ func (m *Machine) call(doing string, r *request) (int64, error) {
 
 // ReadFile reads a guest file through the guest's VFS, in kscoped. Files that would block end where they would.
 func (m *Machine) ReadFile(path string) ([]byte, error) {
-	fd, err := m.open(path, oRdonly|oNonblock)
+	fd, err := m.open(path, ORdonly|ONonblock)
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +169,9 @@ func (m *Machine) ReadFile(path string) ([]byte, error) {
 
 // WriteFile writes data to a guest file as a shell's > (append false) or >> would, each write of at most 64 KiB.
 func (m *Machine) WriteFile(path string, data []byte, append bool) error {
-	flags := int32(oWronly | oCreat | oTrunc)
+	flags := int32(OWronly | OCreat | OTrunc)
 	if append {
-		flags = oWronly | oCreat | oAppend
+		flags = OWronly | OCreat | OAppend
 	}
 	fd, err := m.open(path, flags)
 	if err != nil {

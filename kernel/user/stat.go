@@ -20,14 +20,14 @@ type Stat struct {
 
 // The type bits of Stat.Mode.
 const (
-	modeType = 0o170000
-	modeDir  = 0o040000
-	modeChr  = 0o020000
-	modeBlk  = 0o060000
-	modeReg  = 0o100000
-	modeFIFO = 0o010000
-	modeLnk  = 0o120000
-	modeSock = 0o140000
+	modeType = kernel.ModeType
+	modeDir  = kernel.ModeDir
+	modeChr  = kernel.ModeChr
+	modeBlk  = kernel.ModeBlk
+	modeReg  = kernel.ModeReg
+	modeFIFO = kernel.ModeFIFO
+	modeLnk  = kernel.ModeLnk
+	modeSock = kernel.ModeSock
 )
 
 const (

@@ -1,6 +1,10 @@
 package user
 
-import "slices"
+import (
+	"slices"
+
+	"kscope/kernel"
+)
 
 // The system calls of x86-64 that programs can ask for (arch/x86/entry/syscalls/syscall_64.tbl).
 const (
@@ -37,17 +41,17 @@ const (
 	sysNewfstatat       = 262
 )
 
-// Flags of open (asm-generic/fcntl.h).
+// Flags of open.
 const (
-	oRdonly    = 0
-	oWronly    = 1
-	oRdwr      = 2
-	oCreat     = 0o100
-	oExcl      = 0o200
-	oTrunc     = 0o1000
-	oAppend    = 0o2000
-	oNonblock  = 0o4000
-	oDirectory = 0o200000
+	oRdonly    = kernel.ORdonly
+	oWronly    = kernel.OWronly
+	oRdwr      = kernel.ORdwr
+	oCreat     = kernel.OCreat
+	oExcl      = kernel.OExcl
+	oTrunc     = kernel.OTrunc
+	oAppend    = kernel.OAppend
+	oNonblock  = kernel.ONonblock
+	oDirectory = kernel.ODirectory
 )
 
 // Syscall names one system call.

@@ -9,17 +9,17 @@ import (
 	"kscope/kernel"
 )
 
-// Flags and commands of the kernel's interface (asm-generic/fcntl.h, linux/fcntl.h, uapi/linux/stat.h).
+// Flags and commands of the kernel's interface (linux/fcntl.h).
 const (
-	oRdonly   = 0
-	oWronly   = 1
-	oRdwr     = 2
-	oCreat    = 0o100
-	oExcl     = 0o200
-	oTrunc    = 0o1000
-	oAppend   = 0o2000
-	oNonblock = 0o4000
-	oCloexec  = 0o2000000
+	oRdonly   = kernel.ORdonly
+	oWronly   = kernel.OWronly
+	oRdwr     = kernel.ORdwr
+	oCreat    = kernel.OCreat
+	oExcl     = kernel.OExcl
+	oTrunc    = kernel.OTrunc
+	oAppend   = kernel.OAppend
+	oNonblock = kernel.ONonblock
+	oCloexec  = kernel.OCloexec
 
 	fDupfd        = 0
 	fGetfd        = 1
@@ -27,14 +27,14 @@ const (
 	fDupfdCloexec = 1030
 	fdCloexec     = 1
 
-	modeType = 0o170000
-	modeFIFO = 0o010000
-	modeChr  = 0o020000
-	modeDir  = 0o040000
-	modeBlk  = 0o060000
-	modeReg  = 0o100000
-	modeLnk  = 0o120000
-	modeSock = 0o140000
+	modeType = kernel.ModeType
+	modeFIFO = kernel.ModeFIFO
+	modeChr  = kernel.ModeChr
+	modeDir  = kernel.ModeDir
+	modeBlk  = kernel.ModeBlk
+	modeReg  = kernel.ModeReg
+	modeLnk  = kernel.ModeLnk
+	modeSock = kernel.ModeSock
 
 	sysFcntl = 72
 )
