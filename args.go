@@ -45,6 +45,7 @@ type options struct {
 	output    string // of record
 	to        string // of convert
 	junit     string
+	version   bool
 	given     map[string]bool // the flags that were given
 	dir       string          // of files that are read at once; see parseArgsIn
 }
@@ -53,15 +54,16 @@ type options struct {
 var commands = [...]struct{ name, args, doc string }{
 	{"run", "f.star|f.sh [-- args]", "run a script, then its main(); or in the guest's shell"},
 	{"sh", "[-c text | file] [arg...]", "the guest's shell: a script, or a session"},
-	{"test", "[flags] dir", "run the goldens: x.star, x.sh or x.in with x.out, and x.txtar"},
+	{"test", "[flags] [dir]", "run the goldens below . or dir: x.star, x.sh or x.in with x.out, x.txtar; _x.star is for load()"},
 	{"image", "export FILE", "write the guest's kernel and modules, for --image"},
 	{"list", "['kprobe:vfs_*'] [-v]", "what a spec of on() matches; -v shows prototypes and fields"},
 	{"lab", "[N | f.lab]", "a course about tracing: the list of its lessons; do one, or print it when not on a terminal"},
 	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
 	{"record", "[-o trace.dat] f.star", "run a script, then write its trace for trace-cmd, KernelShark"},
-	{"report", "trace.dat", "print a trace.dat as trace-cmd report does"},
+	{"report", "trace.dat", "print the events of a trace.dat, as trace-cmd report -l does"},
 	{"convert", "-to FORMAT trace.dat", "print a trace.dat as chrome (for ui.perfetto.dev), flame (a graph) or folded"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
+	{"version", "", "the version, and the image and costs that goldens are pinned to"},
 	{"help", "", "show this text"},
 }
 
@@ -98,7 +100,7 @@ func newFlags(o *options) *flag.FlagSet {
 	f := flag.NewFlagSet("kscope", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	machineFlags(f, o)
-	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never)")
+	f.Uint64Var(&o.maxSteps, "max-steps", 0, "stop after `N` steps of Starlark (0: never; test: 100 million a golden)")
 	f.Var((*size)(&o.maxMemory), "max-memory", "stop scripts when the program has more than `SIZE` of memory (default: 1G beyond the guest's; 0: never)")
 	f.Func("e", "evaluate `EXPR` and print its value", func(s string) error {
 		if s == "" {
@@ -127,7 +129,7 @@ func newFlags(o *options) *flag.FlagSet {
 		o.filter, err = regexp.Compile(s)
 		return err
 	})
-	f.Func("seeds", "test: what each golden asserts must hold with the seeds 0 to `N`-1: status, error, cases, test.golden", countOf(&o.seeds))
+	f.Func("seeds", "test: with the seeds 0 to `N`-1 what a golden asserts must hold (status, error, cases, test.golden, test.seeds); what it prints is not compared", countOf(&o.seeds))
 	f.Func("count", "test: run each golden `N` times, which must print the same (default 2)", countOf(&o.count))
 	f.Func("j", "test: `N` goldens at once (default: all processors)", countOf(&o.jobs))
 	f.Func("format", "run, -e: `FORMAT` of what scripts print: text, json (one document) or ndjson (an object a line)", func(s string) error {
@@ -149,6 +151,7 @@ func newFlags(o *options) *flag.FlagSet {
 		}
 		return nil
 	})
+	f.BoolVar(&o.version, "version", false, "as the command version")
 	f.StringVar(&o.junit, "junit", "", "test: write JUnit XML to `FILE` too")
 	return f
 }
@@ -188,7 +191,7 @@ func machineFlags(f *flag.FlagSet, o *options) {
 		o.machine.Features, err = kernel.ParseFeatures(s, features())
 		return err
 	})
-	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot (0: never)")
+	f.Uint64Var(&o.machine.MaxInsns, "max-insns", 0, "stop after `N` guest instructions since boot, and ns of its programs' work (0: never; test: 4 billion a golden)")
 }
 
 // countOf reads a flag that counts; 0 is its default.
@@ -276,6 +279,9 @@ func parseArgsIn(dir string, args []string) (options, error) {
 			words, args = append(words, args[0]), args[1:]
 		}
 	}
+	if o.version && len(words) == 0 {
+		words = []string{"version"}
+	}
 	if err := o.check(words); err != nil {
 		return o, err
 	}
@@ -319,6 +325,10 @@ func (o *options) check(words []string) error {
 	switch o.command {
 	case "help":
 		return nil
+	case "version":
+		if len(words) > 0 {
+			return fmt.Errorf("version: want no file, got %d", len(words))
+		}
 	case "sh":
 	case "run", "record":
 		if len(words) != 1 {

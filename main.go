@@ -72,6 +72,8 @@ func (p *program) dispatch() int {
 	case "help":
 		fmt.Fprint(p.stdout, usage())
 		return lang.ExitOK
+	case "version":
+		return p.version()
 	case "run":
 		return p.batch(func(h *lang.Host, errw io.Writer) int { return runFile(h, opts.files[0], errw) })
 	case "sh":
@@ -115,6 +117,8 @@ type program struct {
 	checks         []machineCheck          // of each golden's machines
 	seeds          int                     // of test.seeds; 0: as the script says
 	handled        func() uint64           // how often handlers were called; nil: there is no script yet
+	nested         bool                    // it runs in a golden: signals are not for it
+	elapsed        func() uint64           // see lang.Config; may be nil
 	begin          func()                  // called before each statement of a session; may be nil
 }
 
@@ -149,6 +153,7 @@ func (p *program) build(out io.Writer, dir string) (*lang.Host, *builtins.Env) {
 		Guest:     env.GuestName,
 		Interrupt: env.Interrupt,
 		Now:       env.Now,
+		Elapsed:   p.elapsed,
 		MaxSteps:  p.opts.maxSteps,
 		MaxMemory: p.opts.memory(max(p.opts.jobs, 1)),
 		Args:      p.opts.args,
@@ -214,8 +219,7 @@ func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 		defer o.Finish()
 	}
 	h := p.host(to, p.dir)
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt)
+	signals := p.interrupts()
 	defer signal.Stop(signals)
 	go func() {
 		for range signals {
@@ -227,6 +231,15 @@ func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 		out.Flush()
 		return p.coloured(p.stderr, p.stderr).Write(b)
 	}))
+}
+
+// interrupts are the Ctrl-C's of a person.
+func (p *program) interrupts() chan os.Signal {
+	signals := make(chan os.Signal, 4)
+	if !p.nested {
+		signal.Notify(signals, os.Interrupt)
+	}
+	return signals
 }
 
 // coloured wraps w in colours when they are wanted; to is where it ends up.
@@ -316,8 +329,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // session reads statements from the terminal, or from a file or pipe.
 func (p *program) session() int {
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt)
+	signals := p.interrupts()
 	defer signal.Stop(signals)
 	tty := isTerminal(p.stdin) && isTerminal(p.stdout)
 	sink := &lang.Sink{W: p.coloured(p.stdout, p.stdout)}

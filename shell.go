@@ -69,8 +69,7 @@ func (p *program) shell() int {
 // attend runs the machine until the shell has ended, and reads the terminal for it. Ctrl-C is SIGINT for an interactive shell's
 // tasks, and the end of a script, which has no tty.
 func (p *program) attend(m *kernel.Machine, pid int, tty *console) int {
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt)
+	signals := p.interrupts()
 	defer signal.Stop(signals)
 	done, pressed := make(chan struct{}), make(chan struct{}, 1)
 	defer close(done)

@@ -18,7 +18,7 @@ func (m *Machine) Fork(seed uint64) *Machine {
 		cfg: m.cfg, img: m.img, syms: m.syms.Fork(), lay: m.lay, initPGT: m.initPGT,
 		phys:  m.phys.Fork(),
 		gates: make(map[uint64][]Gate, len(m.gates)),
-		cold:  m.cold, insns: m.insns, globalT: m.globalT, booted: m.booted, dead: m.dead,
+		cold:  m.cold, insns: m.insns, work: m.work, globalT: m.globalT, booted: m.booted, dead: m.dead,
 		shadow: m.shadow.fork(), detours: m.detours.fork(), log: m.log.fork(), req: m.req.fork(), streams: m.streams.fork(),
 		exits: maps.Clone(m.exits), oopses: slices.Clip(m.oopses),
 	}

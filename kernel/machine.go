@@ -25,7 +25,7 @@ type Config struct {
 	Cmdline  string // the guest's command line
 	Overhead Overhead
 	Features string    // comma-separated and sorted, of later kernels: see ParseFeatures
-	MaxInsns uint64    // stop with "limit" after so many counted instructions since boot; 0 = none
+	MaxInsns uint64    // stop with "limit" after so many counted instructions since boot, and ns of work in programs; 0 = none
 	Image    []byte    // ELF of the guest kernel; nil = the embedded one
 	Initrd   []byte    // newc cpio
 	Console  io.Writer // gets each printk record as dmesg prints it; may be nil
@@ -93,6 +93,7 @@ type Machine struct {
 	unw        *Unwinder                      // made at first use; see Unwinder
 
 	rng       rng
+	work      uint64 // ns of ChargeWork
 	insns     uint64 // counted instructions of all CPUs, brought up to date after each Run
 	globalT   uint64
 	resume    *VCPU // whose slice was stopped in the middle

@@ -131,6 +131,9 @@ func (m *Machine) finished(u Until, limit uint64, reason Reason) (Stop, bool) {
 		return m.stopAt(m.cpus[0], StopDone, ""), true
 	case u.Pid != 0 && m.hasExited(u.Pid):
 		return m.stopAt(m.cpus[0], StopDone, ""), true
+	case m.spent() && m.insns < limit:
+		text := fmt.Sprintf("%d instructions executed, and work of programs for %d more (--max-insns)", m.insns, m.work)
+		return m.stopAt(m.cpus[0], StopLimit, text), true
 	case m.insns >= limit:
 		text := ""
 		if reason == StopLimit {
@@ -140,6 +143,10 @@ func (m *Machine) finished(u Until, limit uint64, reason Reason) (Stop, bool) {
 	}
 	return Stop{}, false
 }
+
+// spent tells that Config.MaxInsns is used up. The work of user programs counts, at its 1 ns an instruction: a loop of a shell or of awk
+// that makes no system calls executes next to nothing of the guest.
+func (m *Machine) spent() bool { return m.cfg.MaxInsns != 0 && m.insns+m.work >= m.cfg.MaxInsns }
 
 func (m *Machine) stopAt(v *VCPU, why Reason, text string) Stop {
 	return Stop{Reason: why, CPU: v.ID, PC: v.CPU.RIP(), Time: v.Now(), Insns: m.insns, Text: text}

@@ -88,7 +88,7 @@ func (m *Machine) runSlice(v *VCPU) {
 // follow begins the next slice at once when it is v's again and nobody wants to look before.
 func (m *Machine) follow(v *VCPU, now uint64) bool {
 	t := &m.turn
-	if !t.chain || now >= t.stop || m.insns >= t.limit || m.stopWhy != nil || now >= m.lead(v) || m.interrupt.Load() {
+	if !t.chain || now >= t.stop || m.insns >= t.limit || m.spent() || m.stopWhy != nil || now >= m.lead(v) || m.interrupt.Load() {
 		return false
 	}
 	t.end = now + m.sliceLen()

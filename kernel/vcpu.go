@@ -55,7 +55,10 @@ func (v *VCPU) Charge(ns uint64) {
 }
 
 // ChargeWork adds the time of work that the guest asked of the host (a write to the console, a file's copy): always.
-func (v *VCPU) ChargeWork(ns uint64) { v.off += int64(ns) }
+func (v *VCPU) ChargeWork(ns uint64) {
+	v.off += int64(ns)
+	v.m.work += ns
+}
 
 // argRegs are the SysV argument registers.
 var argRegs = [...]int{x86.RDI, x86.RSI, x86.RDX, x86.RCX, x86.R8, x86.R9}

@@ -11,7 +11,7 @@ import (
 )
 
 // Cases of a script: test.case runs a function, keeps its failure and goes on, so that one report shows all that fails. A case
-// that was skipped, or that never came to its end, is a fault of the golden: a test that does not run must be seen.
+// that was skipped fails a run of goldens, and so does one that never came to its end: a test that does not run must be seen.
 
 // errDone ends a script without a complaint.
 var errDone = errors.New("done")
@@ -27,18 +27,29 @@ func (s *skipped) Error() string { return "skipped: " + s.why }
 // Cases are the cases so far, with their outcomes; one that runs has "no end".
 func (h *Host) Cases() []CaseResult { return h.cases }
 
-// CaseFaults is what a golden must not have, whatever it prints: cases that were skipped or did not end.
+// CaseFaults is what a golden must not have, whatever it prints: cases that failed or did not end.
 func (h *Host) CaseFaults() []string {
 	var out []string
 	for _, c := range h.cases {
 		switch c.Outcome {
-		case "skip":
-			out = append(out, fmt.Sprintf("case %q is skipped: %s", c.Name, c.Text))
+		case "fail":
+			out = append(out, fmt.Sprintf("case %q failed\n%s", c.Name, c.Text))
 		case "no end":
 			out = append(out, fmt.Sprintf("case %q has no end", c.Name))
 		}
 	}
 	return out
+}
+
+// skips says which cases were skipped, a line each.
+func skips(cases []CaseResult) string {
+	var out strings.Builder
+	for _, c := range cases {
+		if c.Outcome == "skip" {
+			fmt.Fprintf(&out, "case %q is skipped: %s\n", c.Name, c.Text)
+		}
+	}
+	return out.String()
 }
 
 // caseStatus is ExitAssert when a case failed.
@@ -54,12 +65,13 @@ func (h *Host) caseStatus() int {
 func (h *Host) caseRows() []Row {
 	return []Row{
 		{Name: "test.case", Sig: "(name, fn)", Fn: h.testCase,
-			Doc:     "Runs fn(), shows its failure and goes on; the script's exit status is then 3.\nkscope test fails when a case is skipped or does not end.",
+			Doc:     "Runs fn(), shows its failure and goes on; the script's exit status is then 3.\nkscope test fails when a case fails, is skipped or does not end.",
 			Example: "test.case(\"one and one\", lambda: test.eq(1 + 1, 2))"},
-		{Name: "test.skip", Sig: "(why)", Fn: h.testSkip, Doc: "Ends the case, or the script outside a case, as skipped.",
+		{Name: "test.skip", Sig: "(why)", Fn: h.testSkip,
+			Doc:     "Ends the case, or the script outside a case, as skipped: no failure of kscope run, but one of kscope test.\nThere the golden is a SKIP, which -json and -junit say too, and the exit status is 3: a test that does not run must be seen.",
 			Example: "test.case(\"not here\", lambda: test.skip(\"needs a network\"))"},
 		{Name: "test.seeds", Sig: "(n, fn)", Fn: h.testSeeds,
-			Doc:     "Calls fn(seed) for the seeds 0 to n-1; a failure says which. kscope test -seeds N makes it at least N.\nWhat fn returns, if anything, must not depend on the seed.",
+			Doc:     "Calls fn(seed) for the seeds 0 to n-1; a failure says which.\nWhat fn returns, if anything, must not depend on the seed; what it prints may. kscope test -seeds N makes n at least N.",
 			Example: "test.seeds(3, lambda seed: kernel.boot(seed = seed).exec(\"cat\", [\"/etc/hostname\"]).out)"},
 		{Name: "test.golden", Sig: "(text, name = None)", Fn: h.testGolden,
 			Doc: "Fails unless text is what SCRIPT.golden, or SCRIPT.NAME.golden, beside the script holds; kscope test -update writes it."},
@@ -82,7 +94,11 @@ func (h *Host) testCase(t *starlark.Thread, b *starlark.Builtin, args starlark.T
 	}
 	i := len(h.cases)
 	h.cases = append(h.cases, CaseResult{Name: name, Outcome: "no end"})
+	begin := h.elapsed()
 	_, err := starlark.Call(t, fn, nil, nil)
+	if end := h.elapsed(); end > begin { // kernel.rewind goes back
+		h.cases[i].Time = end - begin
+	}
 	var skip *skipped
 	switch {
 	case err == nil:
@@ -99,6 +115,14 @@ func (h *Host) testCase(t *starlark.Thread, b *starlark.Builtin, args starlark.T
 		fmt.Fprintf(h.out(t), "FAIL %s: %s", name, text.String())
 	}
 	return starlark.None, nil
+}
+
+// elapsed is the virtual time that has passed in all machines.
+func (h *Host) elapsed() uint64 {
+	if h.cfg.Elapsed == nil {
+		return 0
+	}
+	return h.cfg.Elapsed()
 }
 
 // cancelled tells that an error is no failure of what was called, but the end of all.

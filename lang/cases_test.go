@@ -59,20 +59,23 @@ all run
 	if s := strings.Join(got, ", "); s != "good pass, bad fail, later skip, worse fail" {
 		t.Error(s)
 	}
-	if f := h.CaseFaults(); len(f) != 1 || f[0] != `case "later" is skipped: not yet` {
+	if f := h.CaseFaults(); len(f) != 2 || !strings.HasPrefix(f[0], "case \"bad\" failed\nerror: test.eq: got 1, want 2\n") || !strings.HasPrefix(f[1], "case \"worse\" failed") {
 		t.Errorf("%q", f)
+	}
+	if text := skips(h.Cases()); text != "case \"later\" is skipped: not yet\n" {
+		t.Error(text)
 	}
 }
 
-// A case that the budget ends has no end, and one that the script skips as a whole is a fault too.
+// A case that the budget ends has no end, and a script may skip itself as a whole.
 func TestCaseFaults(t *testing.T) {
 	h, status, _ := runScript(t, Config{MaxSteps: 1000}, "def f():\n    while True:\n        pass\ntest.case('endless', f)\n")
 	if f := h.CaseFaults(); status != ExitLimit || len(f) != 1 || f[0] != `case "endless" has no end` {
 		t.Errorf("status %d, %q", status, f)
 	}
 	h, status, out := runScript(t, Config{}, "test.skip('no machine')\nfail()\n")
-	if f := h.CaseFaults(); status != ExitOK || out != "" || len(f) != 1 || f[0] != `case "a.star" is skipped: no machine` {
-		t.Errorf("status %d, %q, %q", status, f, out)
+	if text := skips(h.Cases()); status != ExitOK || out != "" || text != "case \"a.star\" is skipped: no machine\n" {
+		t.Errorf("status %d, %q, %q", status, text, out)
 	}
 }
 

@@ -13,7 +13,10 @@ const diffMax = 60
 
 // Diff shows how got differs from want, line by line: "-" lines are wanted, "+" lines were printed. It is "" when they are
 // equal.
-func Diff(want, got string) string {
+func Diff(want, got string) string { return diffAt(want, got, 0) }
+
+// diffAt is Diff of texts that stand below so many other lines of their file.
+func diffAt(want, got string, above int) string {
 	if want == got {
 		return ""
 	}
@@ -28,7 +31,7 @@ func Diff(want, got string) string {
 			continue
 		}
 		if skipped || i == 0 {
-			fmt.Fprintf(&out, "@@ line %d\n", op.line)
+			fmt.Fprintf(&out, "@@ line %d\n", above+op.line)
 			skipped = false
 		}
 		if shown++; shown > diffMax {

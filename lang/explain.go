@@ -9,8 +9,11 @@ import (
 
 // Explain is a difference, headed by a line that says how the first differing line differs when it is an event of a trace: a
 // time, a CPU, a task, or an event that came or went. The first difference is the cause more often than not; the others follow.
-func Explain(want, got string) string {
-	d := Diff(want, got)
+func Explain(want, got string) string { return explainAt(want, got, 0) }
+
+// explainAt is Explain of texts that stand below so many other lines of their file.
+func explainAt(want, got string, above int) string {
+	d := diffAt(want, got, above)
 	if d == "" {
 		return ""
 	}
@@ -23,7 +26,7 @@ func Explain(want, got string) string {
 	if text == "" {
 		return d
 	}
-	return fmt.Sprintf("first difference, line %d: %s\n%s", i+1, text, d)
+	return fmt.Sprintf("first difference, line %d: %s\n%s", above+i+1, text, d)
 }
 
 // traceLine is an event as the trace prints it.

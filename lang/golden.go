@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -38,6 +37,12 @@ type Goldens struct {
 	Exec func(r *GoldenRun) int
 	// Command runs one kscope command of an archive, as Exec runs goldens.
 	Command func(c *Command) int
+	// Progress is told how far the run is, whenever a golden begins or ends; nil: nobody asks.
+	Progress func(p Progress)
+	// Signals ends the run: what has run is reported, and who was running.
+	Signals <-chan os.Signal
+
+	scratch string // the directory of the archives' files
 }
 
 // GoldenRun is one run of one golden.
@@ -50,6 +55,7 @@ type GoldenRun struct {
 
 	Faults    []string // what makes it fail whatever it prints: a broken invariant of the machine, an expected error that did not come
 	Cases     []CaseResult
+	Time      uint64              // ns of virtual time that passed in its machines
 	Schedules map[uint64][]Switch // by seed, of the first machine with that seed
 
 	status int
@@ -90,18 +96,30 @@ func sameStructure(a, b string) bool {
 
 // Result is what became of one golden.
 type Result struct {
-	Path   string
-	Failed bool
-	Report string // the difference, or what was updated
-	Cases  []CaseResult
+	Path    string
+	Outcome Outcome
+	Report  string // the difference, or what was updated
+	Cases   []CaseResult
+	Time    uint64     // ns of virtual time, of all its machines together
+	Seeds   *SeedCount // of a sweep
 
-	from, to  Pin    // of a golden that another program made
+	own, pin  Pin    // its pin, and what it ran with
 	want, got string // its bodies
 }
 
-// Run runs them and prints what failed; the status is ExitOK, ExitAssert or ExitUsage.
+// SeedCount says with how many of the seeds of a sweep a golden prints something else than with its own.
+type SeedCount struct {
+	Differ int `json:"differ"`
+	Of     int `json:"of"`
+}
+
+func (r *Result) fail(format string, args ...any) {
+	r.Outcome, r.Report = outcomeFail, fmt.Sprintf(format, args...)
+}
+
+// Run runs them and prints what failed; the status is ExitOK, ExitAssert, ExitUsage, or 128 and the number of a signal.
 func (g *Goldens) Run() int {
-	paths, orphans, err := g.find()
+	found, err := g.find()
 	if err != nil {
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
@@ -110,7 +128,7 @@ func (g *Goldens) Run() int {
 		fmt.Fprintf(g.Out, "kscope test: %v\n", err)
 		return ExitUsage
 	}
-	if len(paths) == 0 && len(orphans) == 0 {
+	if len(found.scripts)+len(found.faults) == 0 {
 		what := "no scripts"
 		if g.Filter != nil {
 			what = fmt.Sprintf("no script matches -run %q", g.Filter)
@@ -118,49 +136,77 @@ func (g *Goldens) Run() int {
 		fmt.Fprintf(g.Out, "kscope test: %s in %s\n", what, strings.Join(g.Dirs, " "))
 		return ExitUsage
 	}
-	results := g.runAll(paths)
-	for _, o := range orphans {
-		results = append(results, Result{Path: o, Failed: true, Report: "has no script\n"})
+	if g.scratch, err = os.MkdirTemp("", "kscope-test"); err != nil {
+		fmt.Fprintf(g.Out, "kscope test: %v\n", err)
+		return ExitUsage
 	}
-	return g.report(results)
+	defer os.RemoveAll(g.scratch)
+	results, sig := g.runAll(found.scripts)
+	results = append(results, found.faults...)
+	slices.SortStableFunc(results, func(a, b Result) int { return strings.Compare(a.Path, b.Path) })
+	return g.report(results, sig)
 }
 
-// runAll runs the goldens on all processors; results come in the order of paths.
-func (g *Goldens) runAll(paths []string) []Result {
+// runAll runs the goldens, so many at once; results come in the order of paths. A signal ends it at once: who still runs is
+// abandoned, because a program that is being stopped has no time to wait for a script that may never end.
+func (g *Goldens) runAll(paths []string) ([]Result, os.Signal) {
 	results := make([]Result, len(paths))
-	next := make(chan int)
-	done := make(chan bool)
+	for i, path := range paths {
+		results[i] = Result{Path: path, Outcome: outcomeNotRun}
+	}
+	type end struct {
+		i      int
+		result Result
+	}
+	ends := make(chan end, len(paths))
 	workers := g.Jobs
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	workers = min(workers, max(1, len(paths)))
-	for range workers {
-		go func() {
-			for i := range next {
-				results[i] = g.runOne(paths[i])
+	now := Progress{Total: len(paths)}
+	for next := 0; now.Done < len(paths); {
+		for ; next < len(paths) && len(now.Running) < workers; next++ {
+			results[next].Outcome = outcomeInterrupted // until it ends
+			now.Running = append(now.Running, paths[next])
+			go func(i int) { ends <- end{i, g.runOne(paths[i])} }(next)
+		}
+		if g.Progress != nil {
+			g.Progress(now)
+		}
+		select {
+		case e := <-ends:
+			results[e.i] = e.result
+			now.Done++
+			if e.result.Outcome.fails() {
+				now.Failed++
 			}
-			done <- true
-		}()
+			now.Running = slices.DeleteFunc(now.Running, func(path string) bool { return path == e.result.Path })
+		case sig := <-g.Signals:
+			return results, sig
+		}
 	}
-	for i := range paths {
-		next <- i
-	}
-	close(next)
-	for range workers {
-		<-done
-	}
-	return results
+	return results, nil
+}
+
+// Progress is how far a run of goldens is.
+type Progress struct {
+	Done, Failed, Total int
+	Running             []string // paths
 }
 
 // output is everything that one run of a golden prints, its exit status included.
 func (g *Goldens) output(path string, pin Pin) (string, *GoldenRun) {
+	return g.runWith(GoldenRun{Path: path, Pin: pin})
+}
+
+// runWith is output of a run with more to it.
+func (g *Goldens) runWith(r GoldenRun) (string, *GoldenRun) {
 	var out bytes.Buffer
-	r := &GoldenRun{Path: path, Pin: pin, Out: &out}
-	if r.status = g.Exec(r); r.status != ExitOK {
+	r.Out = &out
+	if r.status = g.Exec(&r); r.status != ExitOK {
 		fmt.Fprintf(&out, "[exit status %d]\n", r.status)
 	}
-	return out.String(), r
+	return out.String(), &r
 }
 
 // settle is the pin that a golden with this own pin runs with.
@@ -184,76 +230,122 @@ func (g *Goldens) runOne(path string) Result {
 	if filepath.Ext(path) == ".txtar" {
 		return g.runArchive(path)
 	}
-	res := Result{Path: path}
-	fail := func(format string, args ...any) Result {
-		res.Failed, res.Report = true, fmt.Sprintf(format, args...)
-		return res
-	}
+	res := Result{Path: path, Outcome: outcomePass}
 	outPath := goldenPath(path)
 	text, readErr := os.ReadFile(outPath)
 	if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
-		return fail("%v\n", readErr)
+		res.fail("%v\n", readErr)
+		return res
 	}
 	own, want, err := splitPin(string(text))
 	if err != nil && g.Update == "" {
-		return fail("%v\n", err)
+		res.fail("%s: %v\n", filepath.Base(outPath), err)
+		return res
+	}
+	if readErr != nil && g.Update == "" {
+		res.fail("no .out file (kscope test -update writes it%s)\n", libraryRule(path))
+		return res
 	}
 	pin := g.settle(own)
 	got, run := g.output(path, pin)
-	res.Cases = run.Cases
+	res.Cases, res.Time, res.own, res.pin, res.want, res.got = run.Cases, run.Time, own, pin, want, got
 	for range g.again() {
-		if again, _ := g.output(path, pin); again != got {
-			return fail("two runs differ (want is the first)\n%s", Explain(got, again))
+		if run.status == ExitLimit {
+			break // of what never ends one run is enough
 		}
-	}
-	if len(run.Faults) > 0 {
-		return fail("%s\n", strings.Join(run.Faults, "\n"))
+		if again, _ := g.output(path, pin); again != got {
+			res.fail("two runs differ (want is the first)\n%s", Explain(got, again))
+			return res
+		}
 	}
 	switch {
+	case len(run.Faults) > 0:
+		res.fail("%s\n", strings.Join(run.Faults, "\n"))
+		return res
 	case g.Update != "":
-		g.rewrite(&res, outPath, string(text), want, pin, got, readErr == nil)
-		if !res.Failed && res.Report != "" && run.status != ExitOK {
-			res.Report = strings.TrimSuffix(res.Report, "\n") + recorded(run.status, got) + "\n"
-		}
-		return res
-	case readErr != nil:
-		return fail("no .out file (kscope test -update writes it)\n")
-	case own != pin:
-		res.Failed, res.from, res.to, res.want, res.got = true, own, pin, want, got
-		return res
+		g.rewrite(&res, outPath, string(text), run, readErr == nil)
+	default:
+		g.compare(&res, run)
 	}
-	if d := Explain(want, got); d != "" {
-		return fail("%s", d)
-	}
-	if g.Seeds > 0 {
-		source, _ := os.ReadFile(path)
-		if text := g.sweep(path, pin, run, got, string(source)); text != "" {
-			return fail("%s", text)
-		}
+	if text := skips(run.Cases); text != "" && res.Outcome != outcomeFail && res.Outcome != outcomeElsewhere {
+		res.Outcome, res.Report = outcomeSkip, text+res.Report
 	}
 	return res
 }
 
+// libraryRule is said of a script that has no .out: it may be none.
+func libraryRule(path string) string {
+	if filepath.Ext(path) != ".star" {
+		return ""
+	}
+	return "; a file only for load() is named _" + filepath.Base(path)
+}
+
+// compare holds what was printed against the .out file.
+func (g *Goldens) compare(res *Result, run *GoldenRun) {
+	switch {
+	case res.want == res.got:
+	case res.own != res.pin && res.own != (Pin{}) && limitNote(run, res.want) == "":
+		res.Outcome, res.Report = outcomeElsewhere, explainAt(res.want, res.got, res.own.lines())
+		return
+	default:
+		res.fail("%s%s%s", limitNote(run, res.want), explainAt(res.want, res.got, res.own.lines()), unpinnedNote(res))
+		return
+	}
+	if g.Seeds > 0 {
+		source, _ := os.ReadFile(res.Path)
+		var text string
+		if text, res.Seeds = g.sweep(res.Path, res.pin, run, res.got, string(source)); text != "" {
+			res.fail("%s", text)
+		}
+	}
+}
+
+// limitNote explains the end of a golden that ran into a limit.
+func limitNote(run *GoldenRun, want string) string {
+	if run.status != ExitLimit || strings.HasSuffix(want, fmt.Sprintf("[exit status %d]\n", ExitLimit)) {
+		return ""
+	}
+	return "it ran into a limit, which each golden has: -max-insns, -max-steps and -max-memory change it (0: none)\n"
+}
+
+// unpinnedNote stands behind the difference of a golden whose image nobody knows.
+func unpinnedNote(res *Result) string {
+	if res.own == (Pin{}) && res.pin != res.own {
+		return "(its .out has no pin, so it may be of another image or machine; kscope test -update gives it one)\n"
+	}
+	return ""
+}
+
 // rewrite updates an .out file, and says how much of it changed.
-func (g *Goldens) rewrite(res *Result, path, text, want string, pin Pin, got string, exists bool) {
-	fresh := pin.String() + got
+func (g *Goldens) rewrite(res *Result, path, text string, run *GoldenRun, exists bool) {
+	fresh := res.pin.String() + res.got
+	res.Outcome = outcomeUpdated
 	switch {
 	case exists && text == fresh:
+		res.Outcome = outcomePass
+		return
+	case g.Update != UpdateStructure && limitNote(run, res.want) != "":
+		res.fail("%snot written (kscope test -update=structure accepts it)\n%s", limitNote(run, res.want), lastLines(res.got, 10))
 		return
 	case !exists:
 		res.Report = "written\n"
-	case want == got:
+	case res.want == res.got:
 		res.Report = "updated: its pin only\n"
-	case sameStructure(want, got):
+	case sameStructure(res.want, res.got):
 		res.Report = "updated: addresses and times only\n"
 	case g.Update == UpdateStructure:
 		res.Report = "updated: structure changed\n"
 	default:
-		res.Failed, res.Report = true, "structure changed (kscope test -update=structure accepts it)\n"+Diff(want, got)
+		res.fail("structure changed (kscope test -update=structure accepts it)\n%s", diffAt(res.want, res.got, res.own.lines()))
 		return
 	}
 	if err := os.WriteFile(path, []byte(fresh), 0o644); err != nil {
-		res.Failed, res.Report = true, err.Error()+"\n"
+		res.fail("%v\n", err)
+		return
+	}
+	if res.own = res.pin; run.status != ExitOK {
+		res.Report = strings.TrimSuffix(res.Report, "\n") + recorded(run.status, res.got) + "\n"
 	}
 }
 
@@ -265,71 +357,4 @@ func recorded(status int, out string) string {
 		}
 	}
 	return fmt.Sprintf(" (exit status %d)", status)
-}
-
-// goldenPath is where a script's output is kept.
-func goldenPath(script string) string {
-	return strings.TrimSuffix(script, filepath.Ext(script)) + ".out"
-}
-
-// isScript tells which files are goldens.
-func isScript(name string) bool {
-	ext := filepath.Ext(name)
-	return (ext == ".star" || ext == ".in" || ext == ".sh" || ext == ".lab" || ext == ".txtar") && !strings.HasPrefix(filepath.Base(name), "_")
-}
-
-// find lists the scripts, sorted, and the .out files that no script writes.
-func (g *Goldens) find() (scripts, orphans []string, err error) {
-	outs := map[string]bool{}
-	have := map[string]bool{}
-	texts := map[string]string{} // files of test.golden and the .out of their script
-	foreign := map[string]bool{} // X.sh and X.out beside an X.rows are conformance cases (kscope conform), no goldens
-	for _, dir := range g.Dirs {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if d.IsDir() {
-				return nil
-			}
-			switch filepath.Ext(path) {
-			case ".out":
-				outs[path] = true
-			case ".rows":
-				foreign[goldenPath(path)] = true
-			case ".golden": // of test.golden: x.golden, x.NAME.golden
-				stem, _, _ := strings.Cut(d.Name(), ".")
-				texts[path] = filepath.Join(filepath.Dir(path), stem+".out")
-			}
-			if _, err := os.Stat(strings.TrimSuffix(path, ".sh") + ".rows"); err == nil { // it alone was named
-				foreign[goldenPath(path)] = true
-			}
-			if isScript(path) {
-				if filepath.Ext(path) != ".txtar" {
-					have[goldenPath(path)] = true
-				}
-				if g.Filter == nil || g.Filter.MatchString(filepath.ToSlash(path)) {
-					scripts = append(scripts, path)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	scripts = slices.DeleteFunc(scripts, func(path string) bool { return foreign[goldenPath(path)] })
-	for out := range outs {
-		if !have[out] && !foreign[out] && g.Filter == nil {
-			orphans = append(orphans, out)
-		}
-	}
-	for text, out := range texts {
-		if !have[out] && g.Filter == nil {
-			orphans = append(orphans, text)
-		}
-	}
-	sort.Strings(scripts)
-	sort.Strings(orphans)
-	return scripts, orphans, nil
 }

@@ -85,7 +85,7 @@ func TestArchives(t *testing.T) {
 		"-- a.star --\nprint(flag.args)\n-- in --\nhello\n-- want --\nhello\n[\"x y\"]\n"
 	cases := []struct{ name, text, want string }{
 		{"good", good, ""},
-		{"differs", strings.Replace(good, "-- want --\nhello\n", "-- want --\nhullo\n", 1), "line 4: cmp stdout want: \n-want +got\n@@ line 1\n-hullo\n+hello\n"},
+		{"differs", strings.Replace(good, "-- want --\nhello\n", "-- want --\nhullo\n", 1), "line 5: cmp stdout want:\n-want +got\n@@ line 15\n-hullo\n+hello\n"},
 		{"unseen", strings.Replace(good, "cmp stdout want\n", "", 1), "nothing looks at its output"},
 		{"fails", strings.Replace(good, "! kscope rnu\nstatus 2", "kscope rnu", 1), "kscope rnu: exit status 2"},
 		{"succeeds", strings.Replace(good, "kscope run", "! kscope run", 1), "succeeded"},
@@ -93,6 +93,8 @@ func TestArchives(t *testing.T) {
 		{"match", strings.Replace(good, "! stderr hint", "stderr hint", 1), "stderr is\nkscope: unknown command\n"},
 		{"verb", strings.Replace(good, "stdin in", "skip", 1), "want one of cmp, kscope, status, stderr, stdin, stdout"},
 		{"outside", strings.Replace(good, "-- in --", "-- ../in --", 1), "not below the archive's directory"},
+		{"double", strings.Replace(good, "'x y'", "\"x y\"", 1), "line 4: kscope run a.star -- \"x y\": words with blanks stand in '…'"},
+		{"twice", strings.Replace(good, "-- in --", "-- want --", 1), "line 14: -- want --: there is one in line 12"},
 		{"quote", strings.Replace(good, "'x y'", "'x y", 1), "a ' without an end"},
 	}
 	for _, c := range cases {
@@ -107,10 +109,10 @@ func TestArchives(t *testing.T) {
 	g := func(u Update) *Goldens {
 		return &Goldens{Command: fakeKscope, Update: u, Pin: func(Pin) Pin { return pin }}
 	}
-	if status, got := runTree(dir, g("")); status != ExitAssert || !strings.HasPrefix(got, "1 goldens were made with image bb, costs 11; ") {
+	if status, got := runTree(dir, g("")); status != ExitAssert || !strings.Contains(got, "\n1 golden was made with image bb, costs 11; this is image aa, costs 11: 1 failed and differs in structure (x.txtar)") {
 		t.Errorf("other image: %d %s", status, got)
 	}
-	if status, got := runTree(dir, g(UpdateStructure)); status != ExitOK || got != "x.txtar: updated\nok: 1 goldens\n" {
+	if status, got := runTree(dir, g(UpdateStructure)); status != ExitOK || got != "x.txtar: updated\nok: 1 golden\n" {
 		t.Errorf("update: %d %s", status, got)
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, "x.txtar")); string(text) != good {
@@ -173,7 +175,9 @@ func TestSweep(t *testing.T) {
 	dir := tree(t, map[string]string{"a.star": "", "a.out": "x\n", "b.star": "test.seeds(3, f)", "b.out": "x\n"})
 	pinned := func(own Pin) Pin { return own }
 	status, got := runTree(dir, &Goldens{Seeds: 6, Exec: exec, Pin: pinned})
-	want := "FAIL a.star: seed 4: exit status 3 instead of 0\nx\n" + parts + "FAIL b.star: seed 4: exit status 3 instead of 0\nx\nerror: seed 4: wrong\n" + parts +
+	const status3 = "[exit status 3]\n"
+	want := "FAIL a.star: seed 4: exit status 3 instead of 0\nx\n" + status3 + parts +
+		"FAIL b.star: seed 4: exit status 3 instead of 0\nx\nerror: seed 4: wrong\n" + status3 + parts +
 		"FAIL: 2 of 2 goldens failed\n"
 	if status != ExitAssert || got != want {
 		t.Errorf("%d\n%s", status, Diff(want, got))
@@ -222,7 +226,8 @@ func TestReports(t *testing.T) {
 	dir := tree(t, map[string]string{"d/a.star": "print(1)", "d/a.out": "1\n", "b.star": "print('\\x01<')", "b.out": "2\n"})
 	xmlFile := filepath.Join(dir, "junit.xml")
 	exec := func(r *GoldenRun) int {
-		r.Cases = []CaseResult{{Name: "first", Outcome: "pass"}, {Name: "second", Outcome: "skip", Text: "why"}}
+		r.Time = 1500
+		r.Cases = []CaseResult{{Name: "first", Outcome: "pass", Time: 1000}, {Name: "second", Outcome: "skip", Text: "why"}}
 		return execGolden(r)
 	}
 	status, got := runTree(dir, &Goldens{JSON: true, JUnit: xmlFile, Exec: exec, Jobs: 1})
@@ -235,9 +240,9 @@ func TestReports(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		outcomes = append(outcomes, r.Outcome+" "+r.Cases[1].Outcome)
+		outcomes = append(outcomes, string(r.Outcome)+" "+r.Cases[1].Outcome)
 	}
-	if strings.Join(outcomes, ",") != "fail skip,pass skip" {
+	if strings.Join(outcomes, ",") != "fail skip,skip skip" {
 		t.Errorf("%q", outcomes)
 	}
 	var suites junitSuites
@@ -245,9 +250,18 @@ func TestReports(t *testing.T) {
 	if err == nil {
 		err = xml.Unmarshal(data, &suites)
 	}
-	if err != nil || suites.Tests != 2 || suites.Failures != 1 || len(suites.Suites) != 2 || suites.Suites[0].Failures != 2 ||
-		len(suites.Suites[0].Cases) != 3 || suites.Suites[0].Cases[0].Failure == nil {
-		t.Errorf("%v\n%s", err, data)
+	if err != nil || len(suites.Suites) != 2 {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	var sum junitCounts
+	for _, s := range suites.Suites {
+		sum.Tests, sum.Failures, sum.Skipped = sum.Tests+s.Tests, sum.Failures+s.Failures, sum.Skipped+s.Skipped
+	}
+	a, b := suites.Suites[0], suites.Suites[1]
+	if sum.Tests != 6 || suites.Tests != 6 || suites.Failures != 1 || sum.Failures != 1 || suites.Skipped != 3 || sum.Skipped != 3 || suites.Time != "0.000003000" ||
+		len(a.Cases) != 3 || a.Cases[0].Failure == nil || a.Cases[2].Skipped == nil || a.Cases[2].Skipped.Message != "why" || b.Cases[0].Skipped == nil ||
+		a.Cases[0].Time != "0.000001500" || a.Cases[1].Time != "0.000001000" {
+		t.Errorf("%s", data)
 	}
 }
 
@@ -278,7 +292,7 @@ func TestCount(t *testing.T) {
 func TestGoldenMistakes(t *testing.T) {
 	here := Pin{Image: "aaaa", Costs: "bbbb", CPUs: 4, Mem: 64}
 	g := func() *Goldens {
-		return &Goldens{Exec: execGolden, Command: func(c *Command) int { c.Stdout.WriteString("1\n"); return ExitOK }, Pin: func(Pin) Pin { return here }}
+		return &Goldens{Exec: execGolden, Command: func(c *Command) int { c.Stdout.WriteString("1\n"); return ExitOK }, Pin: func(Pin) Pin { return here }, Jobs: 1}
 	}
 	for _, c := range []struct {
 		files  map[string]string
@@ -286,9 +300,15 @@ func TestGoldenMistakes(t *testing.T) {
 		status int
 		want   string
 	}{
-		{map[string]string{"a.star": "print(1)\n", "a.out": strings.ReplaceAll(here.String()+"1\n", "\n", "\r\n")}, "", ExitAssert, "FAIL a.star: its lines end in CR LF: git's autocrlf"},
+		{map[string]string{"a.star": "print(1)\n", "a.out": strings.ReplaceAll(here.String()+"1\n", "\n", "\r\n")}, "", ExitAssert, "FAIL a.star: a.out: its lines end in CR LF: git's autocrlf"},
 		{map[string]string{"a.txtar": "frob\n"}, "", ExitAssert, "FAIL a.txtar: line 1: frob"},
-		{map[string]string{"a.txtar": "kscope run a.star\ncmp stdout want\n-- a.star --\n-- want --\n"}, "", ExitAssert, "FAIL a.txtar: no pin in its first line (kscope test -update writes it)\n"},
+		{map[string]string{"a.txtar": "kscope run a.star\ncmp stdout want\n-- a.star --\n-- want --\n"}, "", ExitAssert, "FAIL a.txtar: line 2: cmp stdout want:\n-want +got\n@@ line 5\n+1\n(its .out has no pin"},
+		{map[string]string{"a.txtar": "kscope run a.star\ncmp stdout want\n-- a.star --\n-- want --\n1\n"}, "", ExitOK, "1 golden has no pin, which tells another image from another output: kscope test -update writes it (a.txtar)\nok: 1 golden\n"},
+		{map[string]string{"a.star": "print(1)\n", "a.out": "1\n"}, "", ExitOK, "1 golden has no pin, which tells another image from another output: kscope test -update writes it (a.star)\nok: 1 golden\n"},
+		{map[string]string{"a.star": "print(1)\n", "a.out": "2\n"}, "", ExitAssert, "FAIL a.star: -want +got\n@@ line 1\n-2\n+1\n(its .out has no pin"},
+		{map[string]string{"a.star": "print(1)\n", "a.out": here.String() + "2\n"}, "", ExitAssert, "FAIL a.star: -want +got\n@@ line 2\n-2\n+1\nFAIL: 1 of 1 golden failed\n"},
+		{map[string]string{"a.star": "", "a.sh": "", "a.out": ""}, "", ExitAssert, "FAIL a.sh: a.sh and a.star share one golden, a.out: rename all but one\nFAIL a.star: a.sh and"},
+		{map[string]string{"a.star": "", "a.txtar": "kscope run a\nstdout 1\n", "a.out": ""}, "", ExitOK, "2 goldens have no pin"},
 		{map[string]string{"a.star": ""}, "zz", ExitUsage, "kscope test: no script matches -run \"zz\" in "},
 		{map[string]string{"a.sh": "", "a.out": "", "a.rows": ""}, "", ExitUsage, "kscope test: no scripts in "},
 	} {

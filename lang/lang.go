@@ -56,6 +56,7 @@ type Config struct {
 	Stdout    io.Writer            // print() and everything that scripts show
 	Tables    []Table              // the modules and functions, beyond the ones that lang brings itself
 	Now       func() time.Time     // the virtual wall clock behind time.now()
+	Elapsed   func() uint64        // ns of virtual time that have passed in all machines so far; may be nil
 	MaxSteps  uint64               // Starlark steps that all threads together may take; 0 means no limit
 	MaxMemory uint64               // bytes that the program's heap may have, guests included; 0 means no limit
 	Args      []string             // the script's own arguments (flag.args)

@@ -67,11 +67,12 @@ func TestGoldenRunner(t *testing.T) {
 	}
 	status, got := run(&Goldens{})
 	want := "FAIL bad.star: -want +got\n@@ line 1\n-2\n+1\n+error: fail: no\n+  bad.star:2:5:\n+    fail('no')\n+        ^\n+[exit status 1]\n" +
-		"FAIL new.star: no .out file (kscope test -update writes it)\nFAIL gone.name.golden: has no script\nFAIL orphan.out: has no script\nFAIL: 4 of 5 goldens failed\n"
+		"FAIL gone.name.golden: no script is beside it whose test.golden reads it\n" +
+		"FAIL new.star: no .out file (kscope test -update writes it; a file only for load() is named _new.star)\nFAIL orphan.out: no script orphan.{star,sh,in,lab} is beside it\nFAIL: 4 of 5 goldens failed\n"
 	if status != ExitAssert || got != want {
 		t.Errorf("status %d\n%s", status, Diff(want, got))
 	}
-	if status, got := run(&Goldens{Filter: regexp.MustCompile("good")}); status != ExitOK || got != "ok: 1 goldens\n" {
+	if status, got := run(&Goldens{Filter: regexp.MustCompile("good")}); status != ExitOK || got != "ok: 1 golden\n" {
 		t.Errorf("filter: %d %q", status, got)
 	}
 	n := 0

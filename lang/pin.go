@@ -100,50 +100,163 @@ func (p Pin) settings() string {
 	return s
 }
 
-// elsewhere counts the goldens that another program, or other settings of the command line, made: they are reported in one
-// line together, because a changed image would otherwise show hundreds of differences that all say the same.
+// lines is how many lines of a file the pin takes.
+func (p Pin) lines() int {
+	if p == (Pin{}) {
+		return 0
+	}
+	return 1
+}
+
+// elsewhere counts the goldens whose pin is of another program, or of other settings than those of the command line: each kind is
+// reported in one line, because a changed image would otherwise show hundreds of differences that all say the same.
 type elsewhere struct {
-	total, same, numbers int
-	structure            []string // paths
-	from, to             map[string]bool
+	same               int
+	numbers, structure []*Result
+	from, to           map[string]bool
+	flags              bool // it is the command line's settings that are other, not the program
 }
 
-// add takes one golden into the count. want and got are bodies.
-func (e *elsewhere) add(path string, from, to Pin, want, got string) {
-	if e.from == nil {
-		e.from, e.to = map[string]bool{}, map[string]bool{}
+// sorted counts the results that ran with another pin than their own: by the program, by the settings, and without one.
+func sorted(results []Result) (program, settings *elsewhere, bare []string) {
+	program = &elsewhere{from: map[string]bool{}, to: map[string]bool{}}
+	settings = &elsewhere{from: map[string]bool{}, to: map[string]bool{}, flags: true}
+	for i := range results {
+		r := &results[i]
+		switch {
+		case r.own == r.pin || r.Outcome != outcomePass && r.Outcome != outcomeElsewhere && r.Outcome != outcomeSkip:
+		case r.own == (Pin{}):
+			bare = append(bare, r.Path)
+		case r.own.program() == r.pin.program():
+			from, to := r.own.against(r.pin)
+			settings.add(r, from, to)
+		default:
+			program.add(r, r.own.program(), r.pin.program())
+		}
 	}
-	a, b := from.program(), to.program()
-	if a == b {
-		a, b = from.settings(), to.settings()
+	return program, settings, bare
+}
+
+// against gives the settings in which two pins differ, as the one and the other has them.
+func (p Pin) against(q Pin) (ours, theirs string) {
+	var a, b []string
+	for _, f := range []struct {
+		name string
+		p, q any
+	}{{"cpus", p.CPUs, q.CPUs}, {"mem", p.Mem, q.Mem}, {"seed", p.Seed, q.Seed}, {"features", p.Features, q.Features}} {
+		if f.p != f.q {
+			a, b = append(a, fmt.Sprintf("%s %v", f.name, f.p)), append(b, fmt.Sprintf("%s %v", f.name, f.q))
+		}
 	}
-	e.from[a], e.to[b] = true, true
-	e.total++
-	switch {
-	case want == got:
+	return strings.Join(a, ", "), strings.Join(b, ", ")
+}
+
+// add takes one golden into the count.
+func (e *elsewhere) add(r *Result, from, to string) {
+	e.from[from], e.to[to] = true, true
+	switch r.differs() {
+	case "":
 		e.same++
-	case sameStructure(want, got):
-		e.numbers++
+	case differsInNumbers:
+		e.numbers = append(e.numbers, r)
 	default:
-		e.structure = append(e.structure, path)
+		e.structure = append(e.structure, r)
 	}
 }
 
-// String is the line.
-func (e *elsewhere) String() string {
-	one := func(set map[string]bool) string {
-		if len(set) > 1 {
-			return fmt.Sprintf("%d others", len(set))
-		}
-		for name := range set {
-			return name
-		}
+// How a golden of another image differs.
+const (
+	differsInNumbers   = "differs in numbers only"
+	differsInStructure = "differs in structure"
+)
+
+// differs says how what was printed differs; "": it does not.
+func (r *Result) differs() string {
+	switch {
+	case r.want == r.got:
 		return ""
+	case sameStructure(r.want, r.got):
+		return differsInNumbers
 	}
-	text := fmt.Sprintf("%d goldens were made with %s; this is %s: %d print the same here, %d differ in numbers only, %d in structure",
-		e.total, one(e.from), one(e.to), e.same, e.numbers, len(e.structure))
+	return differsInStructure
+}
+
+// elsewhereShown is how many differences in structure are shown, when there are no more of them.
+const elsewhereShown = 3
+
+// report prints the line, and the differences when they are few.
+func (e *elsewhere) report(text func(format string, args ...any)) {
+	total := e.same + len(e.numbers) + len(e.structure)
+	if total == 0 {
+		return
+	}
+	if !e.flags && len(e.structure) <= elsewhereShown {
+		for _, r := range e.structure {
+			text("FAIL %s: %s", r.Path, r.Report)
+		}
+	}
+	one := func(set map[string]bool) string {
+		for name := range set {
+			if len(set) == 1 {
+				return name
+			}
+		}
+		return fmt.Sprintf("%d others", len(set))
+	}
+	if e.flags {
+		text("%s pinned to %s, the command line says %s: ", were(total, "golden"), one(e.from), one(e.to))
+	} else {
+		text("%s made with %s; this is %s: ", were(total, "golden"), one(e.from), one(e.to))
+	}
+	var parts []string
+	if e.same > 0 {
+		parts = append(parts, fmt.Sprintf("%d passed with the same output", e.same))
+	}
+	for _, k := range []struct {
+		what string
+		list []*Result
+	}{{"numbers only", e.numbers}, {"structure", e.structure}} {
+		if len(k.list) > 0 {
+			parts = append(parts, fmt.Sprintf("%d failed and %s in %s (%s)", len(k.list), differ(len(k.list)), k.what, somePaths(k.list)))
+		}
+	}
+	renews := "renews their pins"
 	if len(e.structure) > 0 {
-		text += " (" + strings.Join(e.structure, " ") + ")"
+		renews = "renews them, but for those of other structure"
+	} else if len(e.numbers) > 0 {
+		renews = "renews them"
 	}
-	return text + "; kscope test -update rewrites them, --image FILE takes their image\n"
+	if e.flags {
+		text("%s; without the flag each runs as it is pinned; kscope test -update with it %s\n", strings.Join(parts, ", "), renews)
+	} else {
+		text("%s; kscope test -update %s; --image FILE runs them on their image\n", strings.Join(parts, ", "), renews)
+	}
+}
+
+func differ(n int) string {
+	if n == 1 {
+		return "differs"
+	}
+	return "differ"
+}
+
+// somePaths are the first paths of results.
+func somePaths(list []*Result) string {
+	const most = 10
+	var paths []string
+	for _, r := range list[:min(len(list), most)] {
+		paths = append(paths, r.Path)
+	}
+	if len(list) > most {
+		paths = append(paths, fmt.Sprintf("and %d more", len(list)-most))
+	}
+	return strings.Join(paths, " ")
+}
+
+// were is "1 golden was" or "2 goldens were".
+func were(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return fmt.Sprintf("%d %ss were", n, what)
 }

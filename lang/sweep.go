@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"sort"
@@ -23,40 +22,44 @@ func (s Switch) String() string {
 // ownSweep finds the scripts that sweep seeds themselves; -seeds N then says how many.
 var ownSweep = regexp.MustCompile(`\btest\.seeds\(`)
 
-// sweep runs a golden that passed with other seeds. What it prints may differ; what it asserts may not: exit status and first line of
-// the error, the outcome of each case, the texts of test.golden, the invariants of the machine. base is the run that passed, with
-// what it printed. The result says which seed fails, and where the schedule first parted from the golden's own.
-func (g *Goldens) sweep(path string, pin Pin, base *GoldenRun, printed, source string) string {
+// sweep runs a golden that passed with other seeds. What it prints may differ, which is counted; what it asserts may not: exit status
+// and first line of the error, the outcome of each case, the texts of test.golden, the invariants of the machine. base is the run that
+// passed, with what it printed. The result says which seed fails, and where the schedule first parted from the golden's own.
+func (g *Goldens) sweep(path string, pin Pin, base *GoldenRun, printed, source string) (string, *SeedCount) {
 	if ownSweep.MatchString(source) {
-		r, out := g.seeded(path, pin, false, g.Seeds)
+		out, r := g.runWith(GoldenRun{Path: path, Pin: pin, Seeds: g.Seeds})
 		why := differs(base, printed, r, out)
 		if why == "" {
-			return ""
+			return "", nil
 		}
 		m := regexp.MustCompile(`seed (\d+): `).FindStringSubmatch(out + strings.Join(r.Faults, "\n"))
 		if m == nil {
-			return fmt.Sprintf("with %d seeds: %s\n%s", g.Seeds, why, lastLines(out, 20))
+			return fmt.Sprintf("with %d seeds: %s\n%s", g.Seeds, why, lastLines(out, 20)), nil
 		}
 		seed, _ := strconv.ParseUint(m[1], 10, 64)
-		rec, _ := g.seeded(path, pin, true, g.Seeds)
-		return fmt.Sprintf("seed %d: %s\n%s%s", seed, why, lastLines(out, 20), FirstSwitch(0, rec.Schedules[0], seed, rec.Schedules[seed]))
+		_, rec := g.runWith(GoldenRun{Path: path, Pin: pin, Seeds: g.Seeds, Record: true})
+		return fmt.Sprintf("seed %d: %s\n%s%s", seed, why, lastLines(out, 20), FirstSwitch(0, rec.Schedules[0], seed, rec.Schedules[seed])), nil
 	}
+	count := &SeedCount{Of: g.Seeds}
 	for seed := range uint64(g.Seeds) {
 		p := pin
 		if p.Seed = seed; p == pin {
 			continue
 		}
-		r, out := g.seeded(path, p, false, 0)
+		out, r := g.output(path, p)
 		why := differs(base, printed, r, out)
 		if why == "" {
+			if out != printed {
+				count.Differ++
+			}
 			continue
 		}
-		good, _ := g.seeded(path, pin, true, 0)
-		bad, _ := g.seeded(path, p, true, 0)
+		_, good := g.runWith(GoldenRun{Path: path, Pin: pin, Record: true})
+		_, bad := g.runWith(GoldenRun{Path: path, Pin: p, Record: true})
 		return fmt.Sprintf("seed %d: %s\n%s%s", seed, why, lastLines(strings.Join(append(r.Faults, out), "\n"), 20),
-			FirstSwitch(pin.Seed, good.Schedules[pin.Seed], seed, bad.Schedules[seed]))
+			FirstSwitch(pin.Seed, good.Schedules[pin.Seed], seed, bad.Schedules[seed])), nil
 	}
-	return ""
+	return "", count
 }
 
 // errorLine is the first line of an error report.
@@ -95,14 +98,6 @@ func differs(base *GoldenRun, printed string, r *GoldenRun, out string) string {
 		return fmt.Sprintf("another error: %s\ninstead of %s", errorLine.FindString(out), errorLine.FindString(printed))
 	}
 	return ""
-}
-
-// seeded is one run of a sweep.
-func (g *Goldens) seeded(path string, pin Pin, record bool, seeds int) (*GoldenRun, string) {
-	var out bytes.Buffer
-	r := &GoldenRun{Path: path, Pin: pin, Out: &out, Record: record, Seeds: seeds}
-	r.status = g.Exec(r)
-	return r, out.String()
 }
 
 func lastLines(text string, n int) string {

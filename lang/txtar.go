@@ -31,19 +31,24 @@ import (
 
 // archive is a parsed .txtar file (the format is that of golang.org/x/tools/txtar).
 type archive struct {
+	above   int // lines of the pin
 	comment string
 	files   []archiveFile
 }
 
-type archiveFile struct{ name, data string }
+type archiveFile struct {
+	name, data string
+	above      int // lines of the archive before its first
+}
 
-func parseArchive(text string) *archive {
-	a := &archive{}
+// parseArchive parses what stands below so many lines.
+func parseArchive(text string, above int) *archive {
+	a := &archive{above: above}
 	into := &a.comment
-	for _, line := range lines(text) {
+	for i, line := range lines(text) {
 		name, ok := strings.CutPrefix(strings.TrimSpace(line), "-- ")
 		if ok && strings.HasSuffix(name, " --") {
-			a.files = append(a.files, archiveFile{name: strings.TrimSpace(strings.TrimSuffix(name, " --"))})
+			a.files = append(a.files, archiveFile{name: strings.TrimSpace(strings.TrimSuffix(name, " --")), above: above + i + 1})
 			into = &a.files[len(a.files)-1].data
 			continue
 		}
@@ -81,6 +86,7 @@ type Command struct {
 	Stdout, Stderr bytes.Buffer
 	Pin            Pin
 	Faults         []string // see GoldenRun
+	Time           uint64   // see GoldenRun
 }
 
 // archiveRun is one run of an archive's commands.
@@ -89,6 +95,7 @@ type archiveRun struct {
 	a       *archive
 	dir     string
 	pin     Pin
+	at      string // the line that runs
 	last    *Command
 	status  int
 	expect  string // "" (must succeed), "!" (must fail)
@@ -96,7 +103,16 @@ type archiveRun struct {
 	stdin   []byte
 	log     strings.Builder // everything printed, for the comparison of two runs
 	faults  []string
+	time    uint64
 	changed bool // -update rewrote a file
+	diffs   []archiveDiff
+}
+
+// archiveDiff is a cmp that failed. It ends nothing: one run shows all of them.
+type archiveDiff struct {
+	cmp       string // its line
+	want, got string
+	above     int // see archiveFile
 }
 
 // archiveVerbs are what a line of an archive may begin with.
@@ -110,13 +126,16 @@ func archiveVerbs() map[string]func(r *archiveRun, not bool, args []string) erro
 
 // run runs all lines in a fresh directory.
 func (r *archiveRun) run() (err error) {
-	if r.dir, err = os.MkdirTemp("", "kscope-test"); err != nil {
+	if r.dir, err = os.MkdirTemp(r.g.scratch, "archive"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.dir)) }()
 	for _, f := range r.a.files {
 		if !filepath.IsLocal(f.name) {
 			return fmt.Errorf("-- %s --: not below the archive's directory", f.name)
+		}
+		if first := r.a.file(f.name); first.above != f.above {
+			return fmt.Errorf("line %d: -- %s --: there is one in line %d", f.above, f.name, first.above)
 		}
 		to := filepath.Join(r.dir, f.name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -128,13 +147,14 @@ func (r *archiveRun) run() (err error) {
 	}
 	ran := false
 	for i, line := range strings.Split(r.a.comment, "\n") {
+		r.at = fmt.Sprintf("line %d: %s", r.a.above+i+1, strings.TrimSpace(line))
 		words, err := splitWords(line)
 		if err == nil && len(words) > 0 {
 			ran = true
 			err = r.line(words)
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %s: %w", i+1, strings.TrimSpace(line), err)
+			return fmt.Errorf("%s: %w", r.at, err)
 		}
 	}
 	if !ran {
@@ -190,6 +210,7 @@ func (r *archiveRun) command(not bool, args []string) error {
 		r.expect = "!"
 	}
 	r.faults = append(r.faults, c.Faults...)
+	r.time += c.Time
 	fmt.Fprintf(&r.log, "%q: %d\n%s\n%s\n", args, r.status, c.Stdout.String(), c.Stderr.String())
 	return nil
 }
@@ -246,25 +267,18 @@ func (r *archiveRun) compare(_ bool, args []string) error {
 	if f == nil && r.g.Update == "" {
 		return fmt.Errorf("the archive has no %s (kscope test -update writes it)", args[1])
 	}
-	if f == nil {
-		r.a.files = append(r.a.files, archiveFile{args[1], got})
+	switch {
+	case f == nil:
+		r.a.files = append(r.a.files, archiveFile{name: args[1], data: got})
 		r.changed = true
-		return nil
-	}
-	if f.data == got {
-		return nil
-	}
-	if r.g.Update != "" && (r.g.Update == UpdateStructure || sameStructure(f.data, got)) {
+	case f.data == got:
+	case r.g.Update != "" && (r.g.Update == UpdateStructure || sameStructure(f.data, got)):
 		f.data, r.changed = got, true
-		return nil
+	default:
+		r.diffs = append(r.diffs, archiveDiff{r.at, f.data, got, f.above})
 	}
-	return &diffError{want: f.data, got: got}
+	return nil
 }
-
-// diffError is a cmp that failed.
-type diffError struct{ want, got string }
-
-func (e *diffError) Error() string { return "\n" + Explain(e.want, e.got) }
 
 func (r *archiveRun) match(not bool, stream string, args []string) error {
 	if len(args) != 1 {
@@ -284,7 +298,7 @@ func (r *archiveRun) match(not bool, stream string, args []string) error {
 	return nil
 }
 
-// splitWords splits a line at blanks; '…' keeps blanks. A # begins a comment.
+// splitWords splits a line at blanks; '…' keeps blanks, and "…" is refused, as it would not. A # begins a comment.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	word, in, quoted := "", false, false
@@ -296,6 +310,8 @@ func splitWords(line string) ([]string, error) {
 			word += string(r)
 		case r == '#' && word == "" && !quoted:
 			return words, nil
+		case r == '"' && word == "" && !quoted:
+			return nil, errors.New("words with blanks stand in '…'")
 		case r == ' ' || r == '\t':
 			if word != "" || quoted {
 				words = append(words, word)
@@ -316,43 +332,26 @@ func splitWords(line string) ([]string, error) {
 
 // runArchive runs a .txtar golden, several times.
 func (g *Goldens) runArchive(path string) Result {
-	res := Result{Path: path, Failed: true}
+	res := Result{Path: path, Outcome: outcomePass}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		res.Report = err.Error() + "\n"
+		res.fail("%v\n", err)
 		return res
 	}
 	own, body, err := splitPin(string(text))
 	if err != nil && g.Update == "" {
-		res.Report = err.Error() + "\n"
+		res.fail("%v\n", err)
 		return res
 	}
-	pin := g.settle(own)
-	first := &archiveRun{g: g, a: parseArchive(body), pin: pin}
+	res.own, res.pin = own, g.settle(own)
+	first := &archiveRun{g: g, a: parseArchive(body, own.lines()), pin: res.pin}
 	err = first.run()
-	var d *diffError
-	if own == (Pin{}) && own != pin && g.Update == "" { // a new one, whose mistakes are told before its pin is asked for
-		if err == nil || errors.As(err, &d) {
-			err = errors.New("no pin in its first line (kscope test -update writes it)")
-		}
-		res.Report = strings.TrimSuffix(err.Error(), "\n") + "\n"
-		return res
-	}
-	if own != pin && g.Update == "" {
-		res.from, res.to, res.want = own, pin, "x"
-		switch {
-		case err == nil:
-			res.got = res.want
-		case errors.As(err, &d):
-			res.want, res.got = d.want, d.got
-		}
-		return res
-	}
+	res.Time = first.time
 	for range g.again() {
-		if err != nil {
+		if err != nil || len(first.diffs) > 0 {
 			break
 		}
-		again := &archiveRun{g: g, a: parseArchive(first.a.String()), pin: pin}
+		again := &archiveRun{g: g, a: parseArchive(first.a.String(), own.lines()), pin: res.pin}
 		err = again.run()
 		a, b := strings.ReplaceAll(first.log.String(), first.dir, ""), strings.ReplaceAll(again.log.String(), again.dir, "")
 		if err == nil && a != b {
@@ -362,19 +361,72 @@ func (g *Goldens) runArchive(path string) Result {
 	if err == nil && len(first.faults) > 0 {
 		err = errors.New(strings.Join(first.faults, "\n"))
 	}
-	if err != nil {
-		res.Report = strings.TrimSuffix(err.Error(), "\n") + "\n"
-		return res
-	}
-	res.Failed = false
-	if fresh := pin.String() + first.a.String(); g.Update != "" && fresh != string(text) {
-		res.Report = "updated: its pin only\n"
-		if first.changed {
-			res.Report = "updated\n"
+	switch {
+	case err != nil:
+		res.fail("%s%s\n", first.differences(&res), strings.TrimSuffix(err.Error(), "\n"))
+	case len(first.diffs) > 0 && g.Update == "" && own != res.pin && own != (Pin{}):
+		res.Outcome = outcomeElsewhere
+		for _, d := range first.diffs {
+			res.want, res.got = res.want+d.want, res.got+d.got
 		}
-		if err := os.WriteFile(path, []byte(fresh), 0o644); err != nil {
-			res.Failed, res.Report = true, err.Error()+"\n"
-		}
+		res.Report = first.differences(&res)
+	case len(first.diffs) > 0:
+		res.fail("%s%s", first.differences(&res), unpinnedNote(&res))
+	case g.Update != "":
+		g.rewriteArchive(&res, first, string(text))
+	case g.Seeds > 0:
+		g.sweepArchive(&res, body)
 	}
 	return res
+}
+
+// differences shows what the archive's cmps have found.
+func (r *archiveRun) differences(res *Result) string {
+	var out strings.Builder
+	for _, d := range r.diffs {
+		if r.g.Update != "" {
+			fmt.Fprintf(&out, "%s: structure changed (kscope test -update=structure accepts it)\n%s", d.cmp, diffAt(d.want, d.got, d.above))
+		} else {
+			fmt.Fprintf(&out, "%s:\n%s", d.cmp, explainAt(d.want, d.got, d.above))
+		}
+	}
+	return out.String()
+}
+
+// rewriteArchive writes the archive again, with what its commands have printed.
+func (g *Goldens) rewriteArchive(res *Result, run *archiveRun, text string) {
+	fresh := res.pin.String() + run.a.String()
+	if fresh == text {
+		return
+	}
+	res.Outcome, res.Report, res.own = outcomeUpdated, "updated: its pin only\n", res.pin
+	if run.changed {
+		res.Report = "updated\n"
+	}
+	if err := os.WriteFile(res.Path, []byte(fresh), 0o644); err != nil {
+		res.fail("%v\n", err)
+	}
+}
+
+// sweepArchive runs an archive with other seeds: what cmp compares may differ, and is counted; the rest must hold.
+func (g *Goldens) sweepArchive(res *Result, body string) {
+	res.Seeds = &SeedCount{Of: g.Seeds}
+	for seed := range uint64(g.Seeds) {
+		pin := res.pin
+		if pin.Seed = seed; pin == res.pin {
+			continue
+		}
+		r := &archiveRun{g: g, a: parseArchive(body, res.own.lines()), pin: pin}
+		err := r.run()
+		if err == nil && len(r.faults) > 0 {
+			err = errors.New(strings.Join(r.faults, "\n"))
+		}
+		if err != nil {
+			res.fail("seed %d: %s\n", seed, strings.TrimSuffix(err.Error(), "\n"))
+			return
+		}
+		if len(r.diffs) > 0 {
+			res.Seeds.Differ++
+		}
+	}
 }
