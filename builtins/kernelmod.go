@@ -35,7 +35,7 @@ func baseMethods() []method {
 		{name: "sym", sig: "(x) -> Sym", fn: kernelSym,
 			doc: "Finds the symbol of a name (\"vfs_read\", \"mod:name\") or the one that covers an address."},
 		{name: "addr", sig: "(x) -> int", fn: kernelAddr,
-			doc: "Resolves \"sym\", \"sym+0x10\", \"mod:sym\", a Sym or an int to an address."},
+			doc: "Resolves \"sym\", \"sym+0x10\", \"mod:sym\", \"file.c:160\", a Sym or an int to an address."},
 		{name: "func", sig: "(x) -> Func", fn: kernelFunc,
 			doc: "Finds a function's prototype: .proto, .args, .ret, .file, .line, .sym, .inlines, the places where it was inlined;\n.sites, its call of __fentry__, and who has .patched it."},
 		{name: "type", sig: "(name) -> Type", fn: kernelType,

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -12,7 +14,29 @@ import (
 	"kscope/lang"
 )
 
-// address resolves what names a place in the guest: an int, "sym", "sym+0x10", "mod:sym", a Sym or an object.
+// sourceLine is a place by its source: "read_write.c:160".
+var sourceLine = regexp.MustCompile(`^([\w./-]+\.[chS]):(\d+)$`)
+
+// lineAddrs are the addresses of a source line; ok is false when text is none.
+func (c *call) lineAddrs(text string) (addrs []uint64, ok bool, err error) {
+	m := sourceLine.FindStringSubmatch(text)
+	if m == nil {
+		return nil, false, nil
+	}
+	line, _ := strconv.Atoi(m[2])
+	addrs, near := c.g.M.Types().LineAddrs(m[1], line)
+	if len(addrs) > 0 {
+		return addrs, true, nil
+	}
+	e := c.errorf("%s: no code of this line", text)
+	e.At, e.Code, e.Hint = text, "ENOENT", "kernel.func(name).file and .line tell where a function is"
+	if near > 0 {
+		e.Hint = fmt.Sprintf("the next line with code is %s:%d", m[1], near)
+	}
+	return nil, true, e
+}
+
+// address resolves what names a place in the guest: an int, "sym", "sym+0x10", "mod:sym", "file.c:160", a Sym or an object.
 func (c *call) address(v starlark.Value) (uint64, error) {
 	switch v := v.(type) {
 	case starlark.Int:
@@ -22,6 +46,12 @@ func (c *call) address(v starlark.Value) (uint64, error) {
 		}
 		return n, nil
 	case starlark.String:
+		if addrs, ok, err := c.lineAddrs(string(v)); ok {
+			if err != nil {
+				return 0, err
+			}
+			return addrs[0], nil
+		}
 		a, err := c.g.M.Symbols().Resolve(string(v))
 		return a, c.fail(err, string(v), nil)
 	case *record:

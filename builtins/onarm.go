@@ -84,6 +84,9 @@ func (h *hook) armProbes(rest string, ret bool) error {
 
 // addresses are the functions that a glob matches, by address, or the one place of a name.
 func (h *hook) addresses(rest string, isGlob bool) ([]uint64, error) {
+	if addrs, ok, err := h.c.lineAddrs(rest); ok {
+		return addrs, err
+	}
 	if !isGlob {
 		addr, err := h.c.address(starlark.String(rest))
 		return []uint64{addr}, err

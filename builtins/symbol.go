@@ -159,9 +159,13 @@ func (g *Guest) funcRecord(f *kernel.Func, sym starlark.Value) starlark.Value {
 			patched = str(p.By)
 		}
 	}
+	file := f.File
+	if file == "" {
+		file, _, _ = g.M.Types().Line(f.Addr)
+	}
 	return &record{typ: "Func", text: f.String(), fields: []field{
 		{"name", str(f.Name)}, {"proto", str(f.String())}, {"args", args}, {"ret", str(strings.TrimSpace(f.Ret.String()))},
-		{"file", str(f.File)}, {"line", num(f.Line)}, {"addr", addrOf(f.Addr)}, {"sym", sym}, {"inlines", inlines}, {"sites", sites}, {"patched", patched},
+		{"file", str(file)}, {"line", num(f.Line)}, {"addr", addrOf(f.Addr)}, {"sym", sym}, {"inlines", inlines}, {"sites", sites}, {"patched", patched},
 	}}
 }
 

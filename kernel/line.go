@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"debug/dwarf"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -15,6 +16,7 @@ type lineRow struct {
 	addr uint64
 	file string
 	line int
+	stmt bool // a statement begins here
 	end  bool
 }
 
@@ -45,6 +47,34 @@ func (t *Types) Line(addr uint64) (file string, line int, ok bool) {
 	return "", 0, false
 }
 
+// LineAddrs returns where the code of a source line begins: more than once where it was inlined or moved apart. file is a name or the end of
+// a path. A line without code gives none, and near is the next line that has some; 0 when the file has none behind it.
+func (t *Types) LineAddrs(file string, line int) (addrs []uint64, near int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.index() != nil {
+		return nil, 0
+	}
+	for _, u := range t.units {
+		last := -1 // the line of the row before
+		for _, r := range t.unitLines(u).rows {
+			here := r.file == file || strings.HasSuffix(r.file, "/"+file)
+			switch {
+			case r.end || !here:
+				last = -1
+				continue
+			case r.stmt && r.line == line && last != line:
+				addrs = append(addrs, r.addr)
+			case r.stmt && r.line > line && (near == 0 || r.line < near):
+				near = r.line
+			}
+			last = r.line
+		}
+	}
+	slices.Sort(addrs)
+	return slices.Compact(addrs), near
+}
+
 // sourceName is a file's name below the source tree, as __FILE__ has it in Linux.
 func sourceName(name, dir string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, dir), "/"), "./")
@@ -66,7 +96,7 @@ func (t *Types) unitLines(u *dwarf.Entry) *lineUnit {
 	dir, _ := u.Val(dwarf.AttrCompDir).(string)
 	var e dwarf.LineEntry
 	for r.Next(&e) == nil {
-		row := lineRow{addr: e.Address, line: e.Line, end: e.EndSequence}
+		row := lineRow{addr: e.Address, line: e.Line, stmt: e.IsStmt, end: e.EndSequence}
 		if e.File != nil {
 			row.file = sourceName(e.File.Name, dir)
 		}
