@@ -141,6 +141,7 @@ func (p *program) listLessons() int {
 		}
 		fmt.Fprintf(p.stdout, "       %s\n", strings.Join(cites, "; "))
 	}
-	fmt.Fprint(p.stdout, "\nThe lines are those of the documents in scripts/seeds/ that a lesson is about; it quotes them.\n")
+	fmt.Fprint(p.stdout, "\nThe lines are those of the documents in scripts/seeds/ that a lesson is about; it quotes them. A lesson of your own is a text\n"+
+		"as scripts/lab/*.lab are: kscope lab mine.lab does it, and kscope test holds it to what it says.\n")
 	return lang.ExitOK
 }

@@ -134,7 +134,7 @@ func TestLessonAnswers(t *testing.T) {
 		status int
 	}{
 		{"3\nX.\nx = 5\ncheck()\n", "Q1> 3\nRight: 3\nIt is 3.\nSee it yourself:\n>>> x\n|Q2> X.\nRight: x\n|Do> x = 5\nDo> check()\ndone: x = 5\n\n2 of 2|the task is done\nnext", 0},
-		{"x\nthe x\ncheck()\nx = 5\ncheck()\n", "Q1> x\n3\nRight: 3|Right|x is 3\n|done", 0},
+		{"x\nthe X)\ncheck\nx = 5\ncheck()\n", "Q1> x\n3\nRight: 3|Right|x is 3\n|done", 0},
 		{"3 of them\n'x'\nanswer\n", "Right|Right|>>> x = 5\n>>> check()\ndone: x = 5\n\n2 of 2|the task was shown", 3},
 		{"4\nn\nthree\n0x3\n", "Q1> 4\nThat is not it.|Q1> n\n2\nThat is not it.\nThis tells:\n>>> x\nQ1> three\nThat is not it.\n|Q1> 0x3\nRight|Q2. |0 of 2", 3},
 		{"hint\nanswer\n", "Q1> hint\nThis tells:\n>>> x\n|Q1> answer\n3\nIt is 3.\nSee", 3},

@@ -92,7 +92,7 @@ var numberRE = regexp.MustCompile(`^(-?(?:0x[0-9a-f]+|[0-9][0-9,_]*))(?: *[a-z]+
 
 // answers tells that a line, as a person writes, says what is right: case, quotes, articles, commas in numbers and units do not count.
 func answers(src string, want starlark.Value) bool {
-	text := words(strings.Trim(strings.TrimRight(strings.TrimSpace(src), ".!"), `"'`))
+	text := words(strings.Trim(strings.TrimRight(strings.TrimSpace(src), ".!)"), `"'`))
 	switch want := want.(type) {
 	case starlark.String:
 		return text == words(string(want))
