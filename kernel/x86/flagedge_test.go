@@ -25,6 +25,9 @@ func TestFlagEdges(t *testing.T) {
 	if count == 0 {
 		count = all
 	}
+	if raceEnabled {
+		count /= 10
+	}
 	data := make([]byte, 64)
 	for n := range count {
 		i := n
