@@ -169,7 +169,11 @@ func (p *program) runGolden(r *lang.GoldenRun) int {
 			return lang.ExitOK
 		}
 	case ".lab":
-		return p.runLesson(r.Path, &lang.Sink{W: r.Out}, dir)
+		status := p.runLesson(r.Path, &lang.Sink{W: r.Out}, dir)
+		if status != lang.ExitOK {
+			r.Faults = append(r.Faults, fmt.Sprintf("the lesson fails, status %d: kscope lab %s says where", status, r.Path))
+		}
+		return status
 	case ".in":
 		out := &lang.Sink{W: r.Out}
 		h := p.host(out, dir)

@@ -56,7 +56,7 @@ func (p *program) lesson(name string, c *lang.LessonConfig) (*lang.Lesson, error
 		if err != nil {
 			return nil, err
 		}
-		c.Next = fmt.Sprintf("Next: kscope lab %d (%s)", n+1, next.Title)
+		c.Next = fmt.Sprintf("Next: kscope lab %d (%s)", n+1, strings.TrimPrefix(next.Title, fmt.Sprintf("Lab %d: ", n+1)))
 	}
 	c.Read = seed
 	return parseLesson(all[n-1])
