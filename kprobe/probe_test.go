@@ -145,8 +145,11 @@ func BenchmarkHit(b *testing.B) {
 				p.Addr = k.addr(b, "kscope_hot") + 13
 				k.do(b, func() error { return errors.Join(k.Register(&p), k.Enable(&p)) })
 			}
-			if k.pass(b, 40*ms); jump && k.list[0].opt != optJumping {
-				b.Fatal("no jump")
+			k.pass(b, 40*ms)
+			for n := 0; jump && k.list[0].opt != optJumping; n++ {
+				if k.pass(b, 40*ms); n == 20 {
+					b.Fatal("no jump")
+				}
 			}
 			must(b, k.m.Hot(1, 0))
 			calls := uint64(0)
