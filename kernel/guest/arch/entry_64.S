@@ -87,18 +87,12 @@ SYM_CODE_END(restore_regs_and_return_to_kernel)
 
 /* prev in rdi, next in rsi; returns prev (in the context of next) by way of __switch_to. */
 SYM_FUNC_START(__switch_to_asm)
-	pushq_cfi %rbp
-	.cfi_rel_offset %rbp, 0
-	pushq_cfi %rbx
-	.cfi_rel_offset %rbx, 0
-	pushq_cfi %r12
-	.cfi_rel_offset %r12, 0
-	pushq_cfi %r13
-	.cfi_rel_offset %r13, 0
-	pushq_cfi %r14
-	.cfi_rel_offset %r14, 0
-	pushq_cfi %r15
-	.cfi_rel_offset %r15, 0
+	push_saved %rbp
+	push_saved %rbx
+	push_saved %r12
+	push_saved %r13
+	push_saved %r14
+	push_saved %r15
 	movq	%rsp, TASK_threadsp(%rdi)
 	movq	TASK_threadsp(%rsi), %rsp
 	popq_cfi %r15
@@ -136,9 +130,8 @@ SYM_CODE_END(ret_from_fork)
 	.popsection
 	.endm
 
-	/* asm_X: builds pt_regs, calls X(regs[, error code]), returns by iret. */
-	.macro idtentry cfunc has_error_code=0
-SYM_CODE_START(asm_\cfunc)
+	/* pt_regs from what the CPU has pushed. */
+	.macro IDT_FRAME has_error_code
 	.if \has_error_code
 	CFI_IRET_FRAME 8
 	.else
@@ -147,6 +140,33 @@ SYM_CODE_START(asm_\cfunc)
 	.endif
 	cld
 	PUSH_REGS
+	.endm
+
+	/* The arguments of a handler: pt_regs and the error code, which does not stay in orig_ax. */
+	.macro IDT_ARGS has_error_code
+	movq	%rsp, %rdi
+	.if \has_error_code
+	movq	ORIG_RAX(%rsp), %rsi
+	movq	$-1, ORIG_RAX(%rsp)
+	.endif
+	.endm
+
+	/* The kernel's GS base, whosever it was: ebx is 1 when it was the kernel's already. */
+	.macro SAVE_GS
+	movl	$1, %ebx
+	movl	$MSR_GS_BASE, %ecx
+	rdmsr
+	testl	%edx, %edx
+	js	.Lkernel_gs\@
+	swapgs
+	xorl	%ebx, %ebx
+.Lkernel_gs\@:
+	.endm
+
+	/* asm_X: builds pt_regs, calls X(regs[, error code]), returns by iret. */
+	.macro idtentry cfunc has_error_code=0
+SYM_CODE_START(asm_\cfunc)
+	IDT_FRAME \has_error_code
 	testb	$3, CS(%rsp)
 	.if \has_error_code
 	jnz	2f
@@ -163,11 +183,7 @@ SYM_CODE_START(asm_\cfunc)
 	jz	1f
 	.endif
 2:	swapgs
-1:	movq	%rsp, %rdi
-	.if \has_error_code
-	movq	ORIG_RAX(%rsp), %rsi
-	movq	$-1, ORIG_RAX(%rsp)
-	.endif
+1:	IDT_ARGS \has_error_code
 	call	\cfunc
 	jmp	error_return
 	.cfi_endproc
@@ -178,26 +194,9 @@ SYM_CODE_END(asm_\cfunc)
 	/* For vectors that may arrive between SYSCALL and swapgs: GS base itself tells whose it is. Own stack by IST. */
 	.macro idtentry_paranoid cfunc has_error_code=0
 SYM_CODE_START(asm_\cfunc)
-	.if \has_error_code
-	CFI_IRET_FRAME 8
-	.else
-	CFI_IRET_FRAME
-	pushq_cfi $-1
-	.endif
-	cld
-	PUSH_REGS
-	movl	$1, %ebx
-	movl	$MSR_GS_BASE, %ecx
-	rdmsr
-	testl	%edx, %edx
-	js	1f
-	swapgs
-	xorl	%ebx, %ebx
-1:	movq	%rsp, %rdi
-	.if \has_error_code
-	movq	ORIG_RAX(%rsp), %rsi
-	movq	$-1, ORIG_RAX(%rsp)
-	.endif
+	IDT_FRAME \has_error_code
+	SAVE_GS
+	IDT_ARGS \has_error_code
 	call	\cfunc
 	testl	%ebx, %ebx
 	jnz	restore_regs_and_return_to_kernel
@@ -257,8 +256,7 @@ __irqentry_text_end:
 SYM_CODE_START(asm_exc_nmi)
 	CFI_IRET_FRAME
 	cld
-	pushq_cfi %rdx
-	.cfi_rel_offset %rdx, 0
+	push_saved %rdx
 	testb	$3, 16(%rsp)			/* cs */
 	jz	.Lnmi_from_kernel
 	swapgs
@@ -343,14 +341,8 @@ repeat_nmi:
 end_repeat_nmi:
 	pushq_cfi $-1
 	PUSH_REGS
-	movl	$1, %ebx
-	movl	$MSR_GS_BASE, %ecx
-	rdmsr
-	testl	%edx, %edx
-	js	1f
-	swapgs
-	xorl	%ebx, %ebx
-1:	movq	%rsp, %rdi
+	SAVE_GS
+	movq	%rsp, %rdi
 	call	exc_nmi
 	testl	%ebx, %ebx
 	jnz	2f

@@ -11,9 +11,7 @@
 #include "calling.h"
 
 	.text
-	.macro SAVE_CALLER_REGS
-	leaq	-(FRAME_SIZE - 8)(%rsp), %rsp	/* the return address stands where ss would be; flags stay as they are */
-	.cfi_adjust_cfa_offset FRAME_SIZE - 8
+	.macro STORE_ARGS
 	movq	%rax, RAX(%rsp)
 	movq	%rcx, RCX(%rsp)
 	movq	%rdx, RDX(%rsp)
@@ -21,6 +19,12 @@
 	movq	%rdi, RDI(%rsp)
 	movq	%r8, R8(%rsp)
 	movq	%r9, R9(%rsp)
+	.endm
+
+	.macro SAVE_CALLER_REGS
+	leaq	-(FRAME_SIZE - 8)(%rsp), %rsp	/* the return address stands where ss would be; flags stay as they are */
+	.cfi_adjust_cfa_offset FRAME_SIZE - 8
+	STORE_ARGS
 	movq	%rbp, RBP(%rsp)
 	movq	FRAME_SIZE(%rsp), %rsi		/* parent_ip */
 	movq	FRAME_SIZE-8(%rsp), %rdi	/* ip + MCOUNT_INSN_SIZE */
@@ -65,13 +69,7 @@ SYM_FUNC_START(ftrace_regs_caller)
 	.cfi_adjust_cfa_offset 8
 	subq	$FRAME_SIZE, %rsp
 	.cfi_adjust_cfa_offset FRAME_SIZE
-	movq	%rax, RAX(%rsp)
-	movq	%rcx, RCX(%rsp)
-	movq	%rdx, RDX(%rsp)
-	movq	%rsi, RSI(%rsp)
-	movq	%rdi, RDI(%rsp)
-	movq	%r8, R8(%rsp)
-	movq	%r9, R9(%rsp)
+	STORE_ARGS
 	movq	%r10, R10(%rsp)
 	movq	%r11, R11(%rsp)
 	movq	%rbx, RBX(%rsp)

@@ -2,6 +2,7 @@
  * The native gates (gates.h): one 16-byte slot each. The interpreter stops at a slot's address before executing it; the
  * ud2 only shows when no Go function is registered.
  */
+	.file	"gates.S"	/* or the object's, whose name depends on where it was built */
 	.cfi_sections .debug_frame
 	.section .gates, "ax", @progbits
 	.macro GATE name

@@ -20,6 +20,9 @@ struct sigcontext_64 {
 	u64 err, trapno, oldmask, cr2, fpstate, reserved1[8];
 };
 struct sigaltstack { void __user *ss_sp; int ss_flags; size_t ss_size; };
+#define SS_ONSTACK 1
+#define SS_DISABLE 2
+#define MINSIGSTKSZ 2048
 struct ucontext { unsigned long uc_flags; struct ucontext *uc_link; struct sigaltstack uc_stack; struct sigcontext_64 uc_mcontext; u64 uc_sigmask; };
 struct rt_sigframe { void *pretcode; struct ucontext uc; struct siginfo info; };
 _Static_assert(sizeof(struct siginfo) == 128, "siginfo");
@@ -90,6 +93,7 @@ static noinline int __setup_rt_frame(struct ksignal *ksig, struct pt_regs *regs)
 	k->pretcode = ksig->ka.sa_restorer;
 	k->uc.uc_flags = UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
 	k->uc.uc_stack.ss_sp = (void *)current->sas_ss_sp;
+	k->uc.uc_stack.ss_flags = current->sas_ss_size ? 0 : SS_DISABLE;
 	k->uc.uc_stack.ss_size = current->sas_ss_size;
 	fill_sigcontext(&k->uc.uc_mcontext, regs, current->blocked.sig[0]);
 	k->uc.uc_sigmask = sigmask_to_save()->sig[0];
@@ -168,6 +172,42 @@ static noinline bool restore_sigcontext(struct pt_regs *regs, const struct sigco
 	return true;
 }
 
+static int sas_ss_flags(unsigned long sp)
+{
+	return !current->sas_ss_size ? SS_DISABLE : on_sig_stack(sp) ? SS_ONSTACK : 0;
+}
+
+/* @sp: the user's; the stack that it is on cannot be changed. */
+static noinline int do_sigaltstack(const struct sigaltstack *ss, struct sigaltstack *oss, unsigned long sp)
+{
+	struct sigaltstack new;
+
+	if (oss)
+		*oss = (struct sigaltstack){ (void *)current->sas_ss_sp, sas_ss_flags(sp), current->sas_ss_size };
+	if (!ss)
+		return 0;
+	new = *ss;
+	if (on_sig_stack(sp))
+		return -EPERM;
+	if (new.ss_flags & ~(SS_ONSTACK | SS_DISABLE))
+		return -EINVAL;
+	if (new.ss_flags & SS_DISABLE) {
+		new.ss_sp = NULL;
+		new.ss_size = 0;
+	} else if (new.ss_size < MINSIGSTKSZ) {
+		return -ENOMEM;
+	}
+	current->sas_ss_sp = (unsigned long)new.ss_sp;
+	current->sas_ss_size = new.ss_size;
+	return 0;
+}
+
+/* As the handler has left it; what cannot be is left out. */
+static noinline void restore_altstack(const struct sigaltstack *uss)
+{
+	do_sigaltstack(uss, NULL, current_pt_regs()->sp);
+}
+
 SYSCALL_DEFINE0(rt_sigreturn)
 {
 	struct pt_regs *regs = current_pt_regs();
@@ -181,8 +221,7 @@ SYSCALL_DEFINE0(rt_sigreturn)
 	set_current_blocked(&set);
 	if (!restore_sigcontext(regs, &uc.uc_mcontext))
 		goto badframe;
-	current->sas_ss_sp = (unsigned long)uc.uc_stack.ss_sp;
-	current->sas_ss_size = uc.uc_stack.ss_size;
+	restore_altstack(&uc.uc_stack);
 	return regs->ax;
 
 badframe:
@@ -192,31 +231,15 @@ badframe:
 	return 0;
 }
 
-#define SS_ONSTACK 1
-#define SS_DISABLE 2
-#define MINSIGSTKSZ 2048
-
 SYSCALL_DEFINE2(sigaltstack, const struct sigaltstack *, uss, struct sigaltstack *, uoss)
 {
-	struct sigaltstack new, old = { (void *)current->sas_ss_sp, 0, current->sas_ss_size };
-	bool on = on_sig_stack(current_pt_regs()->sp);
+	struct sigaltstack new, old;
+	int err;
 
-	old.ss_flags = !current->sas_ss_size ? SS_DISABLE : on ? SS_ONSTACK : 0;
-	if (uss) {
-		if (copy_from_user(&new, uss, sizeof(new)))
-			return -EFAULT;
-		if (on)
-			return -EPERM;
-		if (new.ss_flags & ~(SS_ONSTACK | SS_DISABLE))
-			return -EINVAL;
-		if (new.ss_flags & SS_DISABLE) {
-			new.ss_sp = NULL;
-			new.ss_size = 0;
-		} else if (new.ss_size < MINSIGSTKSZ) {
-			return -ENOMEM;
-		}
-		current->sas_ss_sp = (unsigned long)new.ss_sp;
-		current->sas_ss_size = new.ss_size;
-	}
+	if (uss && copy_from_user(&new, uss, sizeof(new)))
+		return -EFAULT;
+	err = do_sigaltstack(uss ? &new : NULL, &old, current_pt_regs()->sp);
+	if (err)
+		return err;
 	return uoss && copy_to_user(uoss, &old, sizeof(old)) ? -EFAULT : 0;
 }

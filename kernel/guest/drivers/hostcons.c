@@ -166,22 +166,9 @@ static char *hostcons_dname(struct dentry *dentry, char *buffer, int buflen)
 
 static const struct dentry_operations hostcons_dentry_operations = { .d_dname = hostcons_dname };
 
-static const struct super_operations hostcons_ops;
-
 static int hostcons_fill_super(struct super_block *sb, void *data)
 {
-	struct inode *root;
-
-	sb->s_magic = HOSTCONS_MAGIC;
-	sb->s_op = &hostcons_ops;
-	sb->s_d_op = &hostcons_dentry_operations;
-	root = new_inode(sb);
-	if (!root)
-		return -ENOMEM;
-	root->i_ino = 1;
-	root->i_mode = S_IFDIR | 0600;
-	sb->s_root = d_make_root(root);
-	return sb->s_root ? 0 : -ENOMEM;
+	return pseudo_fill_super(sb, HOSTCONS_MAGIC, &hostcons_dentry_operations);
 }
 
 static struct file_system_type hostcons_fs_type = { .name = "hostcons", .fill_super = hostcons_fill_super };

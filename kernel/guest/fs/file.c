@@ -331,6 +331,18 @@ int unshare_files(void)
 	return 0;
 }
 
+void set_close_on_exec(unsigned int fd, int flag)
+{
+	struct files_struct *files = current->files;
+
+	spin_lock(&files->file_lock);
+	if (flag)
+		__set_bit(fd, files->fdt->close_on_exec);
+	else
+		__clear_bit(fd, files->fdt->close_on_exec);
+	spin_unlock(&files->file_lock);
+}
+
 void do_close_on_exec(struct files_struct *files)
 {
 	struct fdtable *fdt;
@@ -612,12 +624,7 @@ static noinline long do_fcntl(int fd, unsigned int cmd, unsigned long arg, struc
 		break;
 	case F_SETFD:
 		err = 0;
-		spin_lock(&files->file_lock);
-		if (arg & FD_CLOEXEC)
-			__set_bit(fd, files->fdt->close_on_exec);
-		else
-			__clear_bit(fd, files->fdt->close_on_exec);
-		spin_unlock(&files->file_lock);
+		set_close_on_exec(fd, arg & FD_CLOEXEC);
 		break;
 	case F_GETLK:
 		err = fcntl_getlk(filp, arg);

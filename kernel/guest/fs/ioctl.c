@@ -10,18 +10,6 @@
 #define FIONBIO		0x5421
 #define FIONREAD	0x541B
 
-static void set_close_on_exec(unsigned int fd, int flag)
-{
-	struct files_struct *files = current->files;
-
-	spin_lock(&files->file_lock);
-	if (flag)
-		__set_bit(fd, files->fdt->close_on_exec);
-	else
-		__clear_bit(fd, files->fdt->close_on_exec);
-	spin_unlock(&files->file_lock);
-}
-
 static int ioctl_fionbio(struct file *filp, int __user *argp)
 {
 	int on, error = get_user(on, argp);

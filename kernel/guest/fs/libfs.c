@@ -353,3 +353,21 @@ const char *simple_get_link(struct dentry *dentry, struct inode *inode)
 {
 	return inode->i_link;
 }
+
+/* A file system that is mounted by the kernel alone: an empty directory, below which its files have no names. */
+int pseudo_fill_super(struct super_block *sb, unsigned long magic, const struct dentry_operations *d_op)
+{
+	static const struct super_operations ops;
+	struct inode *root;
+
+	sb->s_magic = magic;
+	sb->s_op = &ops;
+	sb->s_d_op = d_op;
+	root = new_inode(sb);
+	if (!root)
+		return -ENOMEM;
+	root->i_ino = 1;
+	root->i_mode = S_IFDIR | 0600;
+	sb->s_root = d_make_root(root);
+	return sb->s_root ? 0 : -ENOMEM;
+}

@@ -248,26 +248,20 @@ void pipe_unlock(struct pipe_inode_info *pipe)
 	__pipe_unlock(pipe);
 }
 
-/* Waits without the lock until there is something to read, or nobody who could write. */
-noinline int pipe_wait_readable(struct pipe_inode_info *pipe)
-{
-	int ret;
-
-	pipe_unlock(pipe);
-	ret = wait_event_interruptible(pipe->rd_wait, pipe_readable(pipe)) ? -ERESTARTSYS : 0;
-	pipe_lock(pipe);
-	return ret;
+/* Waits without the lock until there is something to read, or nobody who could write; or the other way round. */
+#define PIPE_WAIT(fn, wait, ready)						\
+noinline int fn(struct pipe_inode_info *pipe)					\
+{										\
+	int ret;								\
+										\
+	pipe_unlock(pipe);							\
+	ret = wait_event_interruptible(wait, ready) ? -ERESTARTSYS : 0;		\
+	pipe_lock(pipe);							\
+	return ret;								\
 }
 
-noinline int pipe_wait_writable(struct pipe_inode_info *pipe)
-{
-	int ret;
-
-	pipe_unlock(pipe);
-	ret = wait_event_interruptible(pipe->wr_wait, pipe_writable(pipe)) ? -ERESTARTSYS : 0;
-	pipe_lock(pipe);
-	return ret;
-}
+PIPE_WAIT(pipe_wait_readable, pipe->rd_wait, pipe_readable(pipe))
+PIPE_WAIT(pipe_wait_writable, pipe->wr_wait, pipe_writable(pipe))
 
 /* One more buffer at the head, which has room: the caller's reference of @page goes along. */
 noinline void pipe_push_page(struct pipe_inode_info *pipe, struct page *page, unsigned int offset, unsigned int len)
@@ -674,22 +668,9 @@ SYSCALL_DEFINE1(pipe, int __user *, fildes)
 	return do_pipe2(fildes, 0);
 }
 
-static const struct super_operations pipefs_ops;
-
 static int pipefs_fill_super(struct super_block *sb, void *data)
 {
-	struct inode *root;
-
-	sb->s_magic = PIPEFS_MAGIC;
-	sb->s_op = &pipefs_ops;
-	sb->s_d_op = &pipefs_dentry_operations;
-	root = new_inode(sb);
-	if (!root)
-		return -ENOMEM;
-	root->i_ino = 1;
-	root->i_mode = S_IFDIR | 0600;
-	sb->s_root = d_make_root(root);
-	return sb->s_root ? 0 : -ENOMEM;
+	return pseudo_fill_super(sb, PIPEFS_MAGIC, &pipefs_dentry_operations);
 }
 
 static struct file_system_type pipe_fs_type = { .name = "pipefs", .fill_super = pipefs_fill_super };

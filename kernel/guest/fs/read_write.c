@@ -263,7 +263,13 @@ static inline loff_t *file_ppos(struct file *file)
 	return file->f_mode & FMODE_STREAM ? NULL : &file->f_pos;
 }
 
-ssize_t ksys_read(unsigned int fd, char __user *buf, size_t count)
+static __always_inline ssize_t vfs_rw(int rw, struct file *file, void __user *buf, size_t count, loff_t *pos)
+{
+	return rw == READ ? vfs_read(file, buf, count, pos) : vfs_write(file, buf, count, pos);
+}
+
+/* At the file's position, which it moves; a stream has none. */
+static __always_inline ssize_t ksys_rw(int rw, unsigned int fd, void __user *buf, size_t count)
 {
 	struct fd f = fdget_pos(fd);
 	ssize_t ret = -EBADF;
@@ -275,12 +281,17 @@ ssize_t ksys_read(unsigned int fd, char __user *buf, size_t count)
 			pos = *ppos;
 			ppos = &pos;
 		}
-		ret = vfs_read(f.file, buf, count, ppos);
+		ret = vfs_rw(rw, f.file, buf, count, ppos);
 		if (ret >= 0 && ppos)
 			f.file->f_pos = pos;
 		fdput_pos(f);
 	}
 	return ret;
+}
+
+ssize_t ksys_read(unsigned int fd, char __user *buf, size_t count)
+{
+	return ksys_rw(READ, fd, buf, count);
 }
 
 SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf, size_t, count)
@@ -290,22 +301,7 @@ SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf, size_t, count)
 
 ssize_t ksys_write(unsigned int fd, const char __user *buf, size_t count)
 {
-	struct fd f = fdget_pos(fd);
-	ssize_t ret = -EBADF;
-
-	if (f.file) {
-		loff_t pos, *ppos = file_ppos(f.file);
-
-		if (ppos) {
-			pos = *ppos;
-			ppos = &pos;
-		}
-		ret = vfs_write(f.file, buf, count, ppos);
-		if (ret >= 0 && ppos)
-			f.file->f_pos = pos;
-		fdput_pos(f);
-	}
-	return ret;
+	return ksys_rw(WRITE, fd, (char __user *)buf, count);
 }
 
 SYSCALL_DEFINE3(write, unsigned int, fd, const char __user *, buf, size_t, count)
@@ -313,7 +309,7 @@ SYSCALL_DEFINE3(write, unsigned int, fd, const char __user *, buf, size_t, count
 	return ksys_write(fd, buf, count);
 }
 
-static inline ssize_t ksys_pread64(unsigned int fd, char __user *buf, size_t count, loff_t pos)
+static __always_inline ssize_t ksys_prw(int rw, unsigned int fd, void __user *buf, size_t count, loff_t pos)
 {
 	struct fd f;
 	ssize_t ret = -EBADF;
@@ -323,8 +319,8 @@ static inline ssize_t ksys_pread64(unsigned int fd, char __user *buf, size_t cou
 	f = fdget(fd);
 	if (f.file) {
 		ret = -ESPIPE;
-		if (f.file->f_mode & FMODE_PREAD)
-			ret = vfs_read(f.file, buf, count, &pos);
+		if (f.file->f_mode & (rw == READ ? FMODE_PREAD : FMODE_PWRITE))
+			ret = vfs_rw(rw, f.file, buf, count, &pos);
 		fdput(f);
 	}
 	return ret;
@@ -332,29 +328,12 @@ static inline ssize_t ksys_pread64(unsigned int fd, char __user *buf, size_t cou
 
 SYSCALL_DEFINE4(pread64, unsigned int, fd, char __user *, buf, size_t, count, loff_t, pos)
 {
-	return ksys_pread64(fd, buf, count, pos);
-}
-
-static inline ssize_t ksys_pwrite64(unsigned int fd, const char __user *buf, size_t count, loff_t pos)
-{
-	struct fd f;
-	ssize_t ret = -EBADF;
-
-	if (pos < 0)
-		return -EINVAL;
-	f = fdget(fd);
-	if (f.file) {
-		ret = -ESPIPE;
-		if (f.file->f_mode & FMODE_PWRITE)
-			ret = vfs_write(f.file, buf, count, &pos);
-		fdput(f);
-	}
-	return ret;
+	return ksys_prw(READ, fd, buf, count, pos);
 }
 
 SYSCALL_DEFINE4(pwrite64, unsigned int, fd, const char __user *, buf, size_t, count, loff_t, pos)
 {
-	return ksys_pwrite64(fd, buf, count, pos);
+	return ksys_prw(WRITE, fd, (char __user *)buf, count, pos);
 }
 
 /* Buffers one after the other, until one is not filled. Linux hands one iov_iter to the file; we call it once per buffer. */
@@ -371,8 +350,7 @@ static __always_inline ssize_t do_loop_readv_writev(struct file *file, const str
 
 		if (copy_from_user(&iov, vec, sizeof(iov)))
 			return ret ? ret : -EFAULT;
-		nr = type == READ ? vfs_read(file, iov.iov_base, iov.iov_len, pos) :
-				    vfs_write(file, iov.iov_base, iov.iov_len, pos);
+		nr = vfs_rw(type, file, iov.iov_base, iov.iov_len, pos);
 		if (nr < 0)
 			return ret ? ret : nr;
 		ret += nr;

@@ -48,38 +48,30 @@
 	.cfi_adjust_cfa_offset 8
 	.endm
 
+	/* Which is to be found there. */
+	.macro push_saved reg
+	pushq_cfi \reg
+	.cfi_rel_offset \reg, 0
+	.endm
+
 	/* All general registers below orig_ax; then rsp is a struct pt_regs. */
 	.macro PUSH_REGS rax=%rax
-	pushq_cfi %rdi
-	.cfi_rel_offset %rdi, 0
-	pushq_cfi %rsi
-	.cfi_rel_offset %rsi, 0
-	pushq_cfi %rdx
-	.cfi_rel_offset %rdx, 0
-	pushq_cfi %rcx
-	.cfi_rel_offset %rcx, 0
+	push_saved %rdi
+	push_saved %rsi
+	push_saved %rdx
+	push_saved %rcx
 	pushq_cfi \rax
 	.cfi_rel_offset %rax, 0
-	pushq_cfi %r8
-	.cfi_rel_offset %r8, 0
-	pushq_cfi %r9
-	.cfi_rel_offset %r9, 0
-	pushq_cfi %r10
-	.cfi_rel_offset %r10, 0
-	pushq_cfi %r11
-	.cfi_rel_offset %r11, 0
-	pushq_cfi %rbx
-	.cfi_rel_offset %rbx, 0
-	pushq_cfi %rbp
-	.cfi_rel_offset %rbp, 0
-	pushq_cfi %r12
-	.cfi_rel_offset %r12, 0
-	pushq_cfi %r13
-	.cfi_rel_offset %r13, 0
-	pushq_cfi %r14
-	.cfi_rel_offset %r14, 0
-	pushq_cfi %r15
-	.cfi_rel_offset %r15, 0
+	push_saved %r8
+	push_saved %r9
+	push_saved %r10
+	push_saved %r11
+	push_saved %rbx
+	push_saved %rbp
+	push_saved %r12
+	push_saved %r13
+	push_saved %r14
+	push_saved %r15
 	.endm
 
 	/* The unwind state of code that is entered with a complete pt_regs at rsp. */

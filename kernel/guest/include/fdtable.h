@@ -47,6 +47,7 @@ static inline bool fd_is_open(unsigned int fd, const struct fdtable *fdt)
 
 int get_unused_fd_flags(unsigned int flags);
 void put_unused_fd(unsigned int fd);
+void set_close_on_exec(unsigned int fd, int flag);
 void fd_install(unsigned int fd, struct file *file);
 int close_fd(unsigned int fd);
 int unshare_files(void);

@@ -161,6 +161,7 @@ int simple_write_begin(struct file *file, struct address_space *mapping, loff_t 
 int simple_write_end(struct file *file, struct address_space *mapping, loff_t pos, unsigned int len, unsigned int copied,
 		     struct page *page, void *fsdata);
 extern const struct address_space_operations ram_aops;
+int pseudo_fill_super(struct super_block *sb, unsigned long magic, const struct dentry_operations *d_op);
 ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *ppos, const void *from, size_t available);
 int noop_fsync(struct file *file, loff_t start, loff_t end, int datasync);
 const char *simple_get_link(struct dentry *dentry, struct inode *inode);

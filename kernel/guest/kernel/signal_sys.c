@@ -210,21 +210,18 @@ SYSCALL_DEFINE4(rt_tgsigqueueinfo, pid_t, tgid, pid_t, pid, int, sig, struct sig
 /* ---- actions and masks ---- */
 struct user_sigaction { void *handler; unsigned long flags; void *restorer; unsigned long mask; };
 
-SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct user_sigaction *, act, struct user_sigaction *, oact, size_t, size)
+static noinline int do_sigaction(int sig, const struct user_sigaction *act, struct user_sigaction *oact)
 {
-	struct user_sigaction new, old;
 	struct k_sigaction *k;
 	struct task_struct *t;
 
-	if (size != sizeof(sigset_t) || sig < 1 || sig > _NSIG || (act && (sigmask(sig) & UNBLOCKABLE)))
+	if (!valid_signal(sig) || sig < 1 || (act && (sigmask(sig) & UNBLOCKABLE)))
 		return -EINVAL;
-	if (act && copy_from_user(&new, act, sizeof(new)))
-		return -EFAULT;
 	k = &current->sighand->action[sig - 1];
 	spin_lock_irq(&current->sighand->siglock);
-	old = (struct user_sigaction){ k->sa_handler, k->sa_flags, k->sa_restorer, k->sa_mask.sig[0] };
+	*oact = (struct user_sigaction){ k->sa_handler, k->sa_flags, k->sa_restorer, k->sa_mask.sig[0] };
 	if (act) {
-		*k = (struct k_sigaction){ new.handler, new.flags, new.restorer, { { new.mask & ~UNBLOCKABLE } } };
+		*k = (struct k_sigaction){ act->handler, act->flags, act->restorer, { { act->mask & ~UNBLOCKABLE } } };
 		current->sighand->changed |= sigmask(sig);
 		/* POSIX: ignoring a signal discards what pends of it, blocked or not */
 		if (k->sa_handler == SIG_IGN || (k->sa_handler == SIG_DFL && sig_ignored(current, sig))) {
@@ -235,6 +232,21 @@ SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct user_sigaction *, act, stru
 		}
 	}
 	spin_unlock_irq(&current->sighand->siglock);
+	return 0;
+}
+
+SYSCALL_DEFINE4(rt_sigaction, int, sig, const struct user_sigaction *, act, struct user_sigaction *, oact, size_t, size)
+{
+	struct user_sigaction new, old;
+	int ret;
+
+	if (size != sizeof(sigset_t))
+		return -EINVAL;
+	if (act && copy_from_user(&new, act, sizeof(new)))
+		return -EFAULT;
+	ret = do_sigaction(sig, act ? &new : NULL, &old);
+	if (ret)
+		return ret;
 	return oact && copy_to_user(oact, &old, sizeof(old)) ? -EFAULT : 0;
 }
 
@@ -282,6 +294,18 @@ SYSCALL_DEFINE2(rt_sigpending, unsigned long *, uset, size_t, size)
 	return copy_to_user(uset, &set, size) ? -EFAULT : 0;
 }
 
+static noinline int sigsuspend(sigset_t *set)
+{
+	current->saved_sigmask = current->blocked;
+	set_current_blocked(set);
+	while (!signal_pending(current)) {
+		__set_current_state(TASK_INTERRUPTIBLE);
+		schedule();
+	}
+	current->restore_sigmask = true;
+	return -ERESTARTNOHAND;
+}
+
 /* Blocks another set until a signal has come and its handler has run. */
 SYSCALL_DEFINE2(rt_sigsuspend, unsigned long *, unewset, size_t, size)
 {
@@ -289,16 +313,9 @@ SYSCALL_DEFINE2(rt_sigsuspend, unsigned long *, unewset, size_t, size)
 
 	if (size != sizeof(sigset_t))
 		return -EINVAL;
-	if (get_user(newset.sig[0], unewset))
+	if (copy_from_user(&newset, unewset, sizeof(newset)))
 		return -EFAULT;
-	current->saved_sigmask = current->blocked;
-	set_current_blocked(&newset);
-	while (!signal_pending(current)) {
-		__set_current_state(TASK_INTERRUPTIBLE);
-		schedule();
-	}
-	current->restore_sigmask = true;
-	return -ERESTARTNOHAND;
+	return sigsuspend(&newset);
 }
 
 SYSCALL_DEFINE0(pause)
