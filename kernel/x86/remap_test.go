@@ -199,3 +199,39 @@ func TestSwitchUnderCall(t *testing.T) {
 		}
 	}
 }
+
+// TestCopyThroughAlias: a row that is moved within its own frame by way of another address repeats its first bytes, as one that overlaps
+// in addresses does.
+func TestCopyThroughAlias(t *testing.T) {
+	for _, interpret := range []bool{true, false} {
+		for _, op := range [][]byte{{0xf3, 0xa4, 0xcc}, {0xf3, 0x66, 0xa5, 0xcc}, {0xf3, 0x48, 0xa5, 0xcc}} {
+			for _, ahead := range []int64{1, 8, 24, 0, -8} {
+				r := (&rig{interpret: interpret}).init(newPhys(), 0)
+				r.p.PutU64(leafOf(r.p, dataVA+0x2000), r.p.U64(leafOf(r.p, dataVA+0x1000)))
+				r.c.FlushTLB()
+				r.poke(codeVA, op)
+				const at, n = 0x100, 12
+				size := map[byte]int64{0xa4: 1, 0x66: 2, 0x48: 8}[op[1]]
+				want := make([]byte, 0x200)
+				for i := range want {
+					want[i] = byte(i * 7)
+				}
+				for range 2 { // the second time the pages are in the TLB
+					r.poke(dataVA+0x1000, want)
+					r.c.SetReg(x86.RSI, dataVA+0x1000+at)
+					r.c.SetReg(x86.RDI, uint64(int64(dataVA+0x2000+at)+ahead))
+					r.c.SetReg(x86.RCX, n)
+					r.c.SetRIP(codeVA)
+					r.c.Run(10)
+				}
+				for i := range n { // one element after the other
+					from := want[at+int64(i)*size:][:size]
+					copy(want[at+int64(i)*size+ahead:], append([]byte(nil), from...))
+				}
+				if got := r.p.Page(dataFrames[1])[:0x200]; string(got) != string(want) {
+					t.Errorf("interpreted %v, % x, %d bytes ahead:\n% x\nwant\n% x", interpret, op, ahead, got[at:at+0x80], want[at:at+0x80])
+				}
+			}
+		}
+	}
+}

@@ -103,6 +103,9 @@ func (s *stringOp) copyRun(from, to, k uint64) (done uint64, ok bool) {
 		return 0, ok
 	}
 	b := k * s.n
+	if d := distance(q, p); d > 0 && d < int(b) {
+		return 0, true // two addresses of one frame: an element may be one that was just written
+	}
 	copy(q[:b], p[:b])
 	s.advance(RSI, k)
 	s.advance(RDI, k)

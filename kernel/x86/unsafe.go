@@ -24,3 +24,8 @@ func uopAt(u *uop, k int) *uop { return (*uop)(unsafe.Add(unsafe.Pointer(u), uin
 func (c *CPU) slotBytes(off uint8) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&c.r)), unsafe.Sizeof(c.r))[off:]
 }
+
+// distance is how many bytes a begins behind b in the host's memory.
+func distance(a, b []byte) int {
+	return int(uintptr(unsafe.Pointer(&a[0])) - uintptr(unsafe.Pointer(&b[0])))
+}
