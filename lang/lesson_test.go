@@ -140,6 +140,7 @@ func TestLessonAnswers(t *testing.T) {
 		{"hint\nanswer\n", "Q1> hint\nThis tells:\n>>> x\n|Q1> answer\n3\nIt is 3.\nSee", 3},
 		{"y = 7\ny?\ny\n[x]\nboom(\n", "Q1> y = 7\n|That is not it.|Q1> [x]\n[3]\nQ1> boom(\nerror: ", 3},
 		{"x = 7\n3\nx\n", "Right: 3|Q2> x\nRight: x", 3}, // the answer is what was so when it was asked
+		{"n = None\n3\nx\n", "Q1> n = None\nQ1> 3\nRight|Q2. |This has no answer any more: |check().", 3},
 		{"hint = 3\nhint\n", "Q1> hint = 3\nQ1> hint\n3\nRight", 3},
 	} {
 		text := strings.Replace(testLesson, "{n}", "2", 1)
@@ -174,4 +175,21 @@ func TestLessonErrors(t *testing.T) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
+}
+
+// FuzzLesson: whatever is typed at a question, the lesson neither panics nor hangs.
+func FuzzLesson(f *testing.F) {
+	for _, s := range []string{"3", "x\n", "-\n!\n%\n?\n", "(3)", "0x\n1,2,3\n.\n", "x = None\nx\n", "check()\ncheck = 3\ncheck()", "'\n\"\"\"\n", "3 of\xff", "def f():\n  return 3\nf()\n"} {
+		f.Add(s)
+	}
+	text := strings.Replace(testLesson, "{n}", "2", 1)
+	f.Fuzz(func(t *testing.T, typed string) {
+		l, err := ParseLesson(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sink := &Sink{W: io.Discard}
+		s := &Session{Host: New(Config{Stdout: sink, MaxSteps: 10000}), In: io.NopCloser(strings.NewReader(typed)), Out: sink, Echo: true}
+		s.Lesson(l, LessonConfig{Ask: true, Read: func(string) ([]byte, string, error) { return []byte("1\n2\n3\n"), "doc", nil }})
+	})
 }

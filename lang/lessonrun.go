@@ -243,6 +243,10 @@ func (r *lessonRun) question(p *lessonPart) {
 	v, err := r.quiet(p.answer)
 	if err != nil {
 		r.fault(p, "= %s: %v", p.answer, err)
+		if r.Ask { // the student has changed what it asks about
+			fmt.Fprintf(r.Out, "This has no answer any more: %s\n", r.Host.errorValue(err).text)
+			r.open++
+		}
 		return
 	}
 	right := rightAnswers(v)
