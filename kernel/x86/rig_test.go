@@ -239,7 +239,7 @@ func (r *rig) poke(va uint64, b []byte) {
 }
 
 func (r *rig) peek(frames []uint64) []byte {
-	var b []byte
+	b := make([]byte, 0, len(frames)*mem.PageSize)
 	for _, f := range frames {
 		b = append(b, r.p.Page(f)[:]...)
 	}

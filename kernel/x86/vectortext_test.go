@@ -217,6 +217,9 @@ func (v *vector) outcome(r runner) string {
 }
 
 func memChange(area string, a, b []byte) (w []string) {
+	if bytes.Equal(a, b) {
+		return nil
+	}
 	for i := 0; i < len(a); i++ {
 		if a[i] == b[i] {
 			continue
