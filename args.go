@@ -60,7 +60,7 @@ var commands = [...]struct{ name, args, doc string }{
 	{"lab", "[N | f.lab]", "a course about tracing: the list of its lessons; do one, or print it when not on a terminal"},
 	{"doc", "[-html]", "the reference of all functions, from their docstrings: Markdown, or HTML"},
 	{"record", "[-o trace.dat] f.star", "run a script, then write its trace for trace-cmd, KernelShark"},
-	{"report", "trace.dat", "print the events of a trace.dat, as trace-cmd report -l does"},
+	{"report", "trace.dat", "print the events of a trace.dat, as trace-cmd report does, and their flags"},
 	{"convert", "-to FORMAT trace.dat", "print a trace.dat as chrome (for ui.perfetto.dev), flame (a graph) or folded"},
 	{"conform", "f.sh f.out [rows]", "run a script and compare with its output on real Linux"},
 	{"version", "", "the version, and the image and costs that goldens are pinned to"},

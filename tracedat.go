@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"go.starlark.net/starlark"
@@ -41,6 +43,10 @@ func (p *program) readDat(fn func(dat *export.Dat, w io.Writer) error) int {
 		err = out.Flush()
 	}
 	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) && pe.Path == p.opts.files[0] {
+			err = pe.Err
+		}
 		fmt.Fprintf(p.stderr, "error: %s: %v\n", p.opts.files[0], err)
 		return lang.ExitScript
 	}

@@ -97,7 +97,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := got.Report(&text); err != nil {
 		t.Fatal(err)
 	}
-	want := "cpus=2\n            bash-7       [000] d..2.     1.000000: my_event: who=bash their_pid=7 where=start+0x40\n"
+	want := "cpus=2\n            bash-7       [000] d..2.     1.000000: my_event:             who=bash their_pid=7 where=start+0x40\n"
 	if !strings.HasPrefix(text.String(), want) {
 		t.Errorf("%.300s", text.String())
 	}
@@ -160,6 +160,94 @@ func TestTraceCmd(t *testing.T) {
 	}
 	if main != 300 || small < 100 || !strings.Contains(string(out), "EVENTS DROPPED") {
 		t.Errorf("%d events, %d of the instance:\n%.2000s", main, small, out)
+	}
+}
+
+// graphSample is a Dat with calls that function_graph saw on two CPUs: leaves, one with calls of its own, one that another CPU's record
+// parts, and the marks of long ones.
+func graphSample(t testing.TB) *Dat {
+	rings := []*ring.Buffer{ring.New(4), ring.New(4)}
+	const first = 0xffffffff81000000
+	entry := func(cpu int, ts, fn uint64, depth uint32) {
+		d, ok := rings[cpu].Reserve(ts, event.GraphEntrySize)
+		if !ok {
+			t.Fatal("the ring is full")
+		}
+		event.PutGraphEntry(d, event.Header{Type: event.IDGraphEntry, PID: int32(7 + cpu), Preempt: 1}, first+fn, depth)
+		rings[cpu].Commit()
+	}
+	exit := func(cpu int, ts, fn uint64, depth uint32, took uint64) {
+		d, ok := rings[cpu].Reserve(ts, event.GraphExitSize)
+		if !ok {
+			t.Fatal("the ring is full")
+		}
+		event.PutGraphExit(d, event.Header{Type: event.IDGraphExit, PID: int32(7 + cpu)}, first+fn, depth, 0, ts-took, ts)
+		rings[cpu].Commit()
+	}
+	entry(0, 5e9, 0, 0)
+	entry(0, 5e9+1000, 16, 1)
+	exit(0, 5e9+1250, 16, 1, 250)
+	exit(0, 5e9+12000, 0, 0, 12_000)
+	entry(0, 5e9+20000, 16, 0)
+	entry(1, 5e9+20100, 0, 0)
+	exit(0, 5e9+20200, 16, 0, 200_000)
+	exit(1, 5e9+20300, 0, 0, 2_345_678)
+	entry(1, 5e9+30000, 16, 0)
+	exit(1, 5e9+30100, 16, 0, 2_345_678_901)
+	var formats []string
+	for i := range event.Core {
+		if id := event.Core[i].ID; id == event.IDGraphEntry || id == event.IDGraphExit {
+			formats = append(formats, event.Core[i].File())
+		}
+	}
+	return &Dat{
+		HeaderPage: event.HeaderPage, HeaderEvent: event.HeaderEvent, Ftrace: formats,
+		Kallsyms: string(KernelSymbol(KernelSymbol(nil, first, 'T', "outer", ""), first+16, 'T', "inner", "")),
+		Cmdlines: "7 bash\n8 sh\n", Clock: "[local] global\n", Uname: "Linux kscope", Pages: [][]byte{RingPages(rings[0]), RingPages(rings[1])},
+	}
+}
+
+// Calls that function_graph saw are printed as trace-cmd 3.1.6 does: durations, and one line for a leaf. Where there is a trace-cmd it
+// prints the same, but for the flags, which it leaves out.
+func TestReportGraph(t *testing.T) {
+	const want = `cpus=2
+            bash-7       [000] ...1.     5.000000: funcgraph_entry:                   |  outer() {
+            bash-7       [000] ...1.     5.000001: funcgraph_entry:        0.250 us   |    inner();
+            bash-7       [000] .....     5.000012: funcgraph_exit:       + 12.000 us  |  }
+            bash-7       [000] ...1.     5.000020: funcgraph_entry:                   |  inner() {
+              sh-8       [001] ...1.     5.000020: funcgraph_entry:                   |  outer() {
+            bash-7       [000] .....     5.000020: funcgraph_exit:       ! 200.000 us |  }
+              sh-8       [001] .....     5.000020: funcgraph_exit:       # 2345.678 us |  }
+              sh-8       [001] ...1.     5.000030: funcgraph_entry:      $ 2345678 us |  inner();
+`
+	file := filepath.Join(t.TempDir(), "trace.dat")
+	if err := os.WriteFile(file, write(t, graphSample(t)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ReadDat(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := d.Report(&text); err != nil || text.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, &text, want)
+	}
+	if _, err := exec.LookPath("trace-cmd"); err != nil || exec.Command("unshare", "-m", "true").Run() != nil {
+		t.Skip("not compared: needs trace-cmd and a mount namespace")
+	}
+	out, err := exec.Command("unshare", "-m", "trace-cmd", "report", "-i", file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := func(text string) string {
+		return regexp.MustCompile(`(?m)^( *\S+-\d+) +(\[\d+\])( \S{5})? +(\d+\.)`).ReplaceAllString(text, "$1 $2 $4")
+	}
+	if ours, theirs := plain(want), plain(string(out)); ours != theirs {
+		t.Errorf("trace-cmd prints\n%s\nnot\n%s", theirs, ours)
 	}
 }
 

@@ -1,7 +1,9 @@
 package export
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sort"
 	"strconv"
@@ -78,6 +80,9 @@ func (r *datReader) list(n uint32) (out []string) {
 // ReadDat reads a trace.dat of version 6 whose pages are ring.PageSize long.
 func ReadDat(b []byte) (*Dat, error) {
 	r, d := &datReader{b: b}, &Dat{}
+	if !bytes.HasPrefix(b, []byte(datMagic)) {
+		return nil, errors.New("this is no trace.dat (kscope record writes one, and so does trace-cmd record)")
+	}
 	r.want(datMagic)
 	if v := r.name(); v != "6" {
 		r.fail("version %q, want 6", v)

@@ -61,7 +61,8 @@ func (s *symbols) name(b []byte, a uint64, offset bool) []byte {
 	return b
 }
 
-// Report prints the events, a line each: task, CPU, flags, time in seconds, the event's name and its text by its print fmt.
+// Report prints the events, a line each: task, CPU, flags, time in seconds, the event's name and its text by its print fmt. It is the
+// layout of trace-cmd report, with the flags; the two records of a call that function_graph saw without calls of its own are one line.
 func (d *Dat) Report(w io.Writer) error {
 	recs, err := d.Records()
 	if err != nil {
@@ -72,6 +73,7 @@ func (d *Dat) Report(w io.Writer) error {
 	p.Sym = func(b []byte, a uint64) []byte { return syms.name(b, a, false) }
 	p.Str = func(va uint64) string { return formats[va] }
 	fmt.Fprintf(w, "cpus=%d\n", len(d.Pages))
+	leaf := false // the record before was the entry of a leaf: this is its exit
 	for i := range recs {
 		r := &recs[i]
 		switch {
@@ -80,11 +82,91 @@ func (d *Dat) Report(w io.Writer) error {
 		case r.Lost < 0:
 			fmt.Fprintf(w, "CPU:%d [EVENTS DROPPED]\n", r.CPU)
 		}
+		if leaf {
+			leaf = false
+			continue
+		}
 		us := (r.TS + 500) / 1000 // as trace-cmd and the kernel round
 		flags := r.Header.Latency()
-		fmt.Fprintf(w, "%16s-%-7d [%03d] %s %5d.%06d: %s", r.Comm, r.Header.PID, r.CPU, flags[:], us/1e6, us%1e6, r.text(p))
+		fmt.Fprintf(w, "%16s-%-7d [%03d] %s %5d.%06d: ", r.Comm, r.Header.PID, r.CPU, flags[:], us/1e6, us%1e6)
+		text, ok := r.graph(p)
+		if leaf = ok && i+1 < len(recs) && recs[i+1].ends(r); leaf {
+			text = recs[i+1].leaf(p, r)
+		}
+		name := ""
+		if ok {
+			name = r.Format.Name
+		} else {
+			name, text, _ = strings.Cut(string(r.text(p)), ":")
+			text = strings.TrimPrefix(text, " ")
+		}
+		fmt.Fprintf(w, "%-21s %s", name+":", text)
 	}
 	return nil
+}
+
+// isGraph tells records of function_graph, an entry or an exit.
+func (r *Record) isGraph(id uint16) bool {
+	return r.Format != nil && r.Format.System == "ftrace" && r.Format.ID == id
+}
+
+// graph is the text of a record of function_graph, as trace-cmd prints it: overhead, duration, "|", and the call at its depth. ok is
+// false for any other record.
+func (r *Record) graph(p *event.Printer) (text string, ok bool) {
+	exit := r.isGraph(event.IDGraphExit)
+	if !exit && !r.isGraph(event.IDGraphEntry) {
+		return "", false
+	}
+	g, ok := event.ParseGraph(r.Format.ID, r.Data)
+	switch {
+	case !ok:
+		return "", false
+	case exit:
+		return graphTime(g.Ret-g.Call) + graphIndent(g) + "}\n", true
+	}
+	return fmt.Sprintf("  %-10s |  %s%s() {\n", "", graphIndent(g), p.Sym(nil, g.Func)), true
+}
+
+// ends tells that r is the end of the call that entry began. trace-cmd takes it for that of a leaf when no record of any CPU is between.
+func (r *Record) ends(entry *Record) bool {
+	if !r.isGraph(event.IDGraphExit) || !entry.isGraph(event.IDGraphEntry) || r.Header.PID != entry.Header.PID || r.Lost != 0 {
+		return false
+	}
+	x, ok1 := event.ParseGraph(event.IDGraphExit, r.Data)
+	e, ok2 := event.ParseGraph(event.IDGraphEntry, entry.Data)
+	return ok1 && ok2 && x.Func == e.Func
+}
+
+// leaf is the line of a call that entry began and r ended.
+func (r *Record) leaf(p *event.Printer, entry *Record) string {
+	x, _ := event.ParseGraph(event.IDGraphExit, r.Data)
+	e, _ := event.ParseGraph(event.IDGraphEntry, entry.Data)
+	return fmt.Sprintf("%s%s%s();\n", graphTime(x.Ret-x.Call), graphIndent(e), p.Sym(nil, e.Func))
+}
+
+func graphIndent(g event.GraphRecord) string {
+	const most = 50 // of the kernel's shadow stack
+	return strings.Repeat("  ", int(max(0, min(g.Depth, most))))
+}
+
+// graphTime is a duration in ns behind the mark of a long one; see print_graph_overhead in tracecmd/trace-ftrace.c of trace-cmd.
+func graphTime(ns uint64) string {
+	mark := ' '
+	switch {
+	case ns > 1e9:
+		mark = '$'
+	case ns > 1e6:
+		mark = '#'
+	case ns > 1e5:
+		mark = '!'
+	case ns > 1e4:
+		mark = '+'
+	}
+	us := strconv.FormatUint(ns/1000, 10)
+	if len(us) < 7 {
+		us += fmt.Sprintf(".%03d", ns%1000)
+	}
+	return fmt.Sprintf("%c %-10s |  ", mark, us+" us")
 }
 
 // text is "NAME: TEXT\n".
