@@ -311,3 +311,86 @@ func (w *watch) cleanup(sig int) {
 		s.Kill(0, sigCont)
 	}
 }
+
+func printenv(c *cmd) int {
+	found, names, status, done := c.parse([]option{{'0', "null", false, 0}}, 2)
+	if done {
+		return status
+	}
+	end := "\n"
+	if len(found) > 0 {
+		end = "\x00"
+	}
+	if len(names) == 0 {
+		for _, kv := range c.s.Env() {
+			c.printf("%s%s", kv, end)
+		}
+		return 0
+	}
+	for _, name := range names {
+		has := false
+		for _, kv := range c.s.Env() {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok && !has {
+				c.printf("%s%s", v, end)
+				has = true
+			}
+		}
+		if !has {
+			status = 1
+		}
+	}
+	return status
+}
+
+const sysGetpgrp = 111
+
+// setsid runs a command in a session of its own; as the leader of a group it forks first.
+func setsid(c *cmd) int {
+	c.inOrder = true
+	found, args, status, done := c.parse([]option{{'c', "ctty", false, 0}, {'f', "fork", false, 1}, {'w', "wait", false, 2}}, 1)
+	if done {
+		return status
+	}
+	if len(args) == 0 {
+		c.errorf("no command specified")
+		return c.tryHelp(1)
+	}
+	fork, wait := false, false
+	for _, o := range found {
+		fork, wait = fork || o.id == 1, wait || o.id == 2
+	}
+	run := func(s *Sys) int {
+		s.do1("setsid")
+		e := s.execvp(args, s.Env())
+		s.Write(2, []byte("setsid: failed to execute "+args[0]+": "+e.Error()+"\n"))
+		return execStatus(e)
+	}
+	if group, e := c.s.Call(sysGetpgrp); !fork && (e != 0 || int(group) != c.s.Getpid()) {
+		return run(c.s)
+	}
+	pid, e := c.s.Fork(run)
+	if e != 0 {
+		c.errorf("fork: %s", e.Error())
+		return 1
+	}
+	if !wait {
+		return 0
+	}
+	_, ws, _ := c.s.Wait4(pid, 0)
+	return exitStatus(ws)
+}
+
+// nohup runs a command that SIGHUP does not reach. Nothing here is a terminal, so nothing is redirected.
+func nohup(c *cmd) int {
+	c.inOrder = true
+	_, args, status, done := c.parse(nil, 125)
+	if done {
+		return status
+	}
+	if len(args) == 0 {
+		c.errorf("missing operand")
+		return c.tryHelp(125)
+	}
+	c.s.Signal(sigHup, Ignore)
+	return c.replace(args, c.s.Env(), "failed to run command %s: %s")
+}

@@ -420,3 +420,26 @@ func yes(c *cmd) int {
 		}
 	}
 }
+
+// eachLine gives fn the lines of files; whole is false for a last one without a newline.
+func (c *cmd) eachLine(files []string, fn func(line []byte, whole bool)) (status int) {
+	for _, file := range orStdin(files) {
+		in, e := c.tryInput(file)
+		for e == 0 {
+			text, whole, ok := in.line('\n')
+			if !ok {
+				break
+			}
+			fn(text, whole)
+		}
+		if e == 0 {
+			in.close()
+			e = in.err
+		}
+		if e != 0 {
+			c.fail(file, e)
+			status = 1
+		}
+	}
+	return status
+}

@@ -280,3 +280,32 @@ func (c *cmd) randomName(n int) string {
 	}
 	return string(out)
 }
+
+func mkfifo(c *cmd) int {
+	found, names, status, done := c.parse([]option{{'m', "mode", true, 0}}, 1)
+	if done {
+		return status
+	}
+	mode := uint32(0o666)
+	for _, o := range found {
+		m, ok := parseMode(o.value, mode)
+		if !ok {
+			c.errorf("invalid mode")
+			return 1
+		}
+		mode = m
+	}
+	if len(names) == 0 {
+		c.errorf("missing operand")
+		return c.tryHelp(1)
+	}
+	for _, name := range names {
+		if e := c.s.do1("mknod", name, int(modeFIFO|mode), 0); e != 0 {
+			c.errorf("cannot create fifo %s: %s", quoted(name), e.Error())
+			status = 1
+		} else if len(found) > 0 {
+			c.s.Chmod(name, mode)
+		}
+	}
+	return status
+}

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"kscope/kernel"
 )
 
 var tasksetOptions = []option{{'c', "cpu-list", false, 0}, {'p', "pid", false, 0}}
@@ -302,4 +304,82 @@ func (c *cmd) chrtShow(text string) int {
 	c.printf("pid %d's current scheduling policy: %s\n", pid, name)
 	c.printf("pid %d's current scheduling priority: %d\n", pid, binary.LittleEndian.Uint32(out[0]))
 	return 0
+}
+
+var reniceOptions = []option{{'n', "priority", true, 0}, {'p', "pid", false, 0}, {'g', "pgrp", false, 0}, {'u', "user", false, 0}}
+
+// renice is util-linux': renice [-n] N [-p|-g] ID…
+func renice(c *cmd) int {
+	words := c.argv[1:]
+	if len(words) > 0 && (strings.HasPrefix(words[0], "-n") || words[0] == "--priority") {
+		if words[0] == "-n" || words[0] == "--priority" {
+			words = words[1:]
+		} else {
+			words = append([]string{words[0][2:]}, words[1:]...)
+		}
+	}
+	if len(words) > 0 && words[0] == "--help" {
+		_, _, status, _ := c.parse(reniceOptions, 1)
+		return status
+	}
+	if len(words) < 2 {
+		c.errorf("not enough arguments")
+		return c.tryHelp(1)
+	}
+	prio, err := strconv.Atoi(words[0])
+	if err != nil {
+		c.errorf("invalid priority '%s'", words[0])
+		return c.tryHelp(1)
+	}
+	kinds := [...]string{"process ID", "process group ID", "user ID"}
+	which, status := 0, 0
+	for _, w := range words[1:] {
+		switch w {
+		case "-p", "--pid":
+			which = 0
+			continue
+		case "-g", "--pgrp":
+			which = 1
+			continue
+		case "-u", "--user":
+			which = 2
+			continue
+		}
+		who, err := strconv.Atoi(w)
+		if which == 2 && w == "root" {
+			who, err = 0, nil
+		}
+		if err != nil || who < 0 {
+			c.errorf("bad %s value: %s", kinds[which], w)
+			status = 1
+			continue
+		}
+		if !c.reniceOne(which, who, prio, kinds[which]) {
+			status = 1
+		}
+	}
+	return status
+}
+
+func (c *cmd) reniceOne(which, who, prio int, kind string) bool {
+	get := func() (int, kernel.Errno) {
+		n, _, e := c.s.named("getpriority", which, who)
+		return 20 - int(n), e
+	}
+	old, e := get()
+	if e != 0 {
+		c.errorf("failed to get priority for %d (%s): %s", who, kind, e.Error())
+		return false
+	}
+	if e := c.s.do1("setpriority", which, who, prio); e != 0 {
+		c.errorf("failed to set priority for %d (%s): %s", who, kind, e.Error())
+		return false
+	}
+	now, e := get()
+	if e != 0 {
+		c.errorf("failed to get priority for %d (%s): %s", who, kind, e.Error())
+		return false
+	}
+	c.printf("%d (%s) old priority %d, new priority %d\n", who, kind, old, now)
+	return true
 }

@@ -388,3 +388,16 @@ func ping(c *cmd) int {
 	c.errorf("connect: Network is unreachable")
 	return 2
 }
+
+func whoami(c *cmd) int {
+	_, rest, status, done := c.parse(nil, 1)
+	if done {
+		return status
+	}
+	if len(rest) > 0 {
+		c.errorf("extra operand %s", quoted(rest[0]))
+		return c.tryHelp(1)
+	}
+	c.printf("root\n")
+	return 0
+}
