@@ -29,7 +29,7 @@ type onKind struct {
 
 func onKinds() []onKind {
 	return []onKind{
-		{"kprobe", ":GLOB :sym+offset :file.c:160", "before an instruction, by a kprobe of the guest; of a source line wherever it is", "", armKprobe, false},
+		{"kprobe", ":GLOB :sym+off :file.c:160", "before an instruction, by a kprobe of the guest; of a source line wherever it is", "", armKprobe, false},
 		{"kretprobe", ":GLOB", "when a function returns, by a kretprobe of the guest", "retval duration data", armKretprobe, false},
 		{"function", ":GLOB", "at a function's entry, by a host hook: the guest is not patched and cannot tell", "", armFunction, true},
 		{"tracepoint", ":SYSTEM:EVENT, both globs", "a trace event: ctx has its fields too", "event ts common_pid common_comm", armTracepoint, true},

@@ -146,6 +146,37 @@ func brief(doc string) string {
 	return strings.TrimRight(text[:max(strings.LastIndexByte(text, ' '), 0)], " ,;:(") + " ..."
 }
 
+// What help shows of a row, as wide as any terminal is.
+const (
+	helpIndent = "    "
+	helpWidth  = 79
+)
+
+// prose is a documentation in lines that no terminal breaks: its first sentence, what follows it, and lists as they are.
+func prose(doc string) string {
+	var out []string
+	text := ""
+	flush := func() {
+		if text != "" {
+			out = append(out, reflow(text, helpIndent, helpWidth))
+		}
+		text = ""
+	}
+	for i, line := range strings.Split(doc, "\n") {
+		if strings.HasPrefix(line, " ") { // of a list
+			flush()
+			out = append(out, helpIndent+line)
+			continue
+		}
+		text += " " + line
+		if i == 0 && strings.HasSuffix(line, ".") {
+			flush()
+		}
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
+
 // reflow breaks a text into lines between words, each behind indent.
 func reflow(text, indent string, width int) string {
 	line, out := indent, ""
@@ -174,7 +205,7 @@ func (h *Host) rowOf(name string) *Row {
 // helpName shows one row in full, or a line for each row of a module, type or glob.
 func (h *Host) helpName(w io.Writer, name string) error {
 	if r := h.rowOf(name); r != nil {
-		fmt.Fprintf(w, "%s\n    %s\n", head(*r), strings.ReplaceAll(r.Doc, "\n", "\n    "))
+		fmt.Fprintf(w, "%s\n%s\n", head(*r), prose(r.Doc))
 		return nil
 	}
 	found := false
@@ -182,7 +213,7 @@ func (h *Host) helpName(w io.Writer, name string) error {
 		glob, _ := path.Match(name, r.Name)
 		if glob || strings.HasPrefix(r.Name, name+".") {
 			found = true
-			fmt.Fprintf(w, "%s\n%s\n", head(r), reflow(sentence(r.Doc), "    ", 100))
+			fmt.Fprintf(w, "%s\n%s\n", head(r), reflow(sentence(r.Doc), helpIndent, helpWidth))
 		}
 	}
 	if found || h.givers(w, name) {
@@ -222,7 +253,7 @@ func (h *Host) givers(w io.Writer, typ string) bool {
 				fmt.Fprintf(w, "%s is what these give:\n", typ)
 			}
 			found = true
-			fmt.Fprintf(w, "%s\n    %s\n", head(r), strings.ReplaceAll(r.Doc, "\n", "\n    "))
+			fmt.Fprintf(w, "%s\n%s\n", head(r), prose(r.Doc))
 		}
 	}
 	return found
