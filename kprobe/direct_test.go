@@ -75,7 +75,7 @@ func TestDirect(t *testing.T) {
 		}
 		return err
 	})
-	k.pass(t, 40*ms)
+	k.pass(t, optimised)
 	cats(t, k, 2)
 	if jump == nil || k.sites[jump.Addr].opt != optJumping || kinds[0] == 0 || kinds[1] == 0 || kinds[2] == 0 || kinds[3] == 0 || faults == 0 || compiled < 100 {
 		t.Errorf("hits by kind %v, %d compiled programs, %d faults", kinds, compiled, faults)

@@ -172,7 +172,7 @@ func TestStackOption(t *testing.T) {
 		k.SetOptimization(jump)
 		k.add2(t, "p:e "+fn, "p:m "+fn+"+5", "r:r "+fn)
 		k.write(t, "events/kprobes/enable", "1")
-		k.pass(t, 40*ms)
+		k.pass(t, optimised)
 		k.write(t, "options/stacktrace", "1")
 		work(t, k)
 		text := k.read(t, "trace")

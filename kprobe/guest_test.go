@@ -71,7 +71,7 @@ func TestGone(t *testing.T) {
 	k.load(t, "kscope_test", "interval=1")
 	k.add2(t, "p:m kscope_test:kscope_test_mix", "p:n kscope_test:kscope_test_mix+5")
 	k.write(t, "events/kprobes/enable", "1")
-	k.pass(t, 40*ms)
+	k.pass(t, optimised)
 	if l := k.List(); strings.Count(l, "kscope_test_mix") != 2 || strings.Contains(l, "GONE") || k.events[0].Hits == 0 {
 		t.Errorf("%s%d hits", l, k.events[0].Hits)
 	}
@@ -85,7 +85,7 @@ func TestGone(t *testing.T) {
 	}
 	hits := k.events[0].Hits
 	k.load(t, "kscope_test", "interval=1")
-	k.pass(t, 40*ms)
+	k.pass(t, optimised)
 	if l := k.List(); strings.Count(l, "kscope_test_mix") != 2 || strings.Contains(l, "GONE") || k.events[0].Hits == hits {
 		t.Errorf("%s%d hits", l, k.events[0].Hits-hits)
 	}
@@ -108,7 +108,7 @@ func TestFromC(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.args, " ", ","), func(t *testing.T) {
 			k := boot(t, kernel.Config{})
 			k.load(t, "kprobe_test", c.args)
-			k.pass(t, 40*ms)
+			k.pass(t, optimised)
 			jumps := slices.ContainsFunc(k.list, func(s *site) bool { return s.opt == optJumping })
 			if jumps != (c.args == "post=0") {
 				t.Errorf("%s", k.List())
@@ -153,7 +153,7 @@ func TestForkInHandler(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.args+" "+c.handler, " ", ","), func(t *testing.T) {
 			k := boot(t, kernel.Config{Seed: 7})
 			k.load(t, "kprobe_test", c.args)
-			k.pass(t, 40*ms)
+			k.pass(t, optimised)
 			stops := 0
 			remove, err := k.m.Hook(k.addr(t, "kprobe_test:"+c.handler)+5, func(*kernel.VCPU) {
 				if stops++; stops == 3 {
