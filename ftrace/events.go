@@ -417,8 +417,8 @@ func (t *Tracer) filterEnv() event.FilterEnv {
 
 // setFilter is apply_event_filter; h logs the error of a bad one.
 func (u *eventUse) setFilter(now uint64, text string) error {
-	text = strings.TrimSpace(text)
-	if text == "0" {
+	text = stripEnd(text)
+	if strings.TrimSpace(text) == "0" {
 		u.filter, u.text = nil, ""
 		return nil
 	}

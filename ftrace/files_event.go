@@ -84,7 +84,7 @@ func writeEventFilter(h *Handle, p []byte) (int, error) {
 	if ev == nil {
 		return 0, kernel.ENODEV
 	}
-	return len(p), h.T.use(ev).setFilter(h.T.stamp(h.VCPU), string(p))
+	return len(p), h.T.use(ev).setFilter(h.T.stamp(h.VCPU), untilNul(p))
 }
 
 func traceEventFormat(h *Handle, b []byte) ([]byte, error) {
@@ -156,11 +156,11 @@ func writeSystemFilter(h *Handle, p []byte) (int, error) {
 	if len(p) >= 4096 {
 		return 0, kernel.EINVAL
 	}
-	t, text := h.T, strings.TrimSpace(string(p))
+	t, text := h.T, stripEnd(untilNul(p))
 	bad := &event.FilterError{Msg: event.ErrSubsystem}
 	for _, ev := range t.inSystem(systemOf(h)) {
 		u := t.use(ev)
-		if text == "0" {
+		if strings.TrimSpace(text) == "0" {
 			u.filter, u.text = nil, ""
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // latencyTitle appends the first lines of the latency format; see print_trace_header in kernel/trace/trace.c.
 func (p *printer) latencyTitle(cpu int) {
 	t := p.t
-	entries, total := t.counts(cpu, p.snap)
+	entries, total := t.counts(-1, p.snap)
 	p.Buf = fmt.Appendf(p.Buf, `# %s latency trace v1.1.5 on %s
 # --------------------------------------------------------------------
 # latency: 0 us, #%d/%d, CPU#%d | (M:desktop VP:0, KP:0, SP:0 HP:0 #P:%d)

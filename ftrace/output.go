@@ -276,7 +276,7 @@ func (p *printer) header(cpu int) {
 	if !t.opt(optContextInfo) || t.opt(optVerbose) {
 		return
 	}
-	entries, total := t.counts(cpu, p.snap)
+	entries, total := t.counts(-1, p.snap) // of all CPUs, in one CPU's file too: print_event_info
 	p.Buf = append(strconv.AppendUint(append(p.Buf, "# entries-in-buffer/entries-written: "...), entries, 10), '/')
 	p.Buf = append(strconv.AppendUint(p.Buf, total, 10), "   #P:"...)
 	p.Buf = append(strconv.AppendInt(p.Buf, int64(t.guest.online()), 10), "\n#\n"...)

@@ -76,6 +76,9 @@ func simpleStrtoul(s string) (n uint64) {
 	return n
 }
 
+// stripEnd is what strstrip leaves of a text whose beginning is still used: the blanks in front stay.
+func stripEnd(s string) string { return strings.TrimRight(s, " \t\n\v\f\r") }
+
 // kstrtoul reads a number as Linux's does: in the given base, or with base 0 in octal behind a 0 and hexadecimal behind 0x; a plus sign
 // may stand in front, one newline behind. EINVAL when it is none, ERANGE when it does not fit.
 func kstrtoul(s string, base int) (uint64, error) {
