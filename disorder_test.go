@@ -46,7 +46,7 @@ def write(f, text, append):
     r = attempt(fs.write, f, text, append = append)
     count("taken" if r.ok else "refused")
     if not r.ok:
-        errors[str(r.error).split(": ")[-1]] = True
+        errors[str(r.error).split("\n")[0].split(": ")[-1]] = True
     if not r.ok and "BUG" in str(r.error):
         fail(f, text, r.error)
 def work():
