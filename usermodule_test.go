@@ -24,7 +24,7 @@ echo 99 > /dev/sample; echo x > /dev/sample
 cat /proc/sample
 cut -d' ' -f1,3,4 /proc/modules
 sleep 0.05
-grep -o 'sample_tick: n=[12] who=timer\|sample_show\|thread at 1' trace | sort -u
+grep -o 'sample_tick: n=[56] who=timer\|sample_show\|thread at 1' trace | sort -u
 tail -n 1 events/sample/sample_tick/format
 exec 5< /proc/sample; exec 6< /dev/sample
 rmmod sample; rmmod sample_user; rmmod sample
@@ -49,8 +49,8 @@ note 7
 note 99
 sample_user 0 -
 sample 1 sample_user,
-sample_tick: n=1 who=timer
-sample_tick: n=2 who=timer
+sample_tick: n=5 who=timer
+sample_tick: n=6 who=timer
 thread at 1
 print fmt: "n=%d who=%s", REC->n, __get_str(who)
 rmmod: ERROR: Module sample is in use by: sample_user
