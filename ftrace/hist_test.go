@@ -42,14 +42,14 @@ func TestHistActions(t *testing.T) {
 	}
 	for _, tr := range []*Tracer{tr, n} {
 		text := tr.Text(-1)
-		if !regexp.MustCompile(`<idle>-0 +\[000\] d\.\.4\. +1\.\d+: lat: us=\d+ pid=8 comm=kscoped dyn=swapper/0\n`).MatchString(text) {
+		if !regexp.MustCompile(`<idle>-0 +\[000\] d\.\.4\. +1\.\d+: lat: us=\d+ pid=\d+ comm=kscoped dyn=swapper/0\n`).MatchString(text) {
 			t.Errorf("no lat:\n%s", text)
 		}
 		hits := strings.Count(text, ": lat: ")
 		if got := mustRead(t, tr, "events/synthetic/lat/hist"); !strings.Contains(got, fmt.Sprintf("hitcount: %10d  us: ", hits)) {
 			t.Errorf("%d events, but\n%s", hits, got)
 		}
-		if got := mustRead(t, tr, "events/sched/sched_switch/hist"); !regexp.MustCompile(`\{ next_pid: +8 \} hitcount: +\d+\n\tmax: +\d+  next_comm: kscoped +prev_pid: +0\n`).MatchString(got) {
+		if got := mustRead(t, tr, "events/sched/sched_switch/hist"); !regexp.MustCompile(`\{ next_pid: +\d+ \} hitcount: +\d+\n\tmax: +\d+  next_comm: kscoped +prev_pid: +0\n`).MatchString(got) {
 			t.Error(got)
 		}
 		for _, c := range []struct {
