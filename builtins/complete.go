@@ -38,7 +38,7 @@ func completions() []candidates {
 	return []candidates{
 		{"kernel.sym", "", symbols}, {"kernel.addr", "", symbols}, {"kernel.symbols", "", symbols},
 		{"kernel.func", "", text}, {"kernel.disasm", "", text}, {"kernel.poke", "", text}, {"kernel.var", "", data},
-		{"kernel.read", "", data}, {"kernel.u8", "", data}, {"kernel.u16", "", data}, {"kernel.u32", "", data},
+		{"kernel.read", "", data}, {"kernel.bytes_seen", "", text}, {"kernel.u8", "", data}, {"kernel.u16", "", data}, {"kernel.u32", "", data},
 		{"kernel.u64", "", data}, {"kernel.s64", "", data}, {"kernel.str", "", data}, {"kernel.write", "", data},
 		{"kernel.exec", "", programs}, {"kernel.spawn", "", programs},
 		{"kernel.boot", "overhead", fixed("model", "none")},

@@ -45,6 +45,7 @@ func examples() map[string]string {
 		"kernel.type":              "kernel.type(\"list_head\")",
 		"kernel.var":               "kernel.var(\"jiffies\")\nkernel.var(\"init_task\").comm",
 		"kernel.read":              "kernel.read(\"vfs_read\", 5)\nh = on(\"kprobe:do_sys_openat2\", lambda c: print(kernel.read(c.arg(1), 4, task = c.task)))\nkernel.exec(\"cat\", [\"/etc/hostname\"]).code",
+		"kernel.bytes_seen":        "kernel.bytes_seen(\"vfs_read\")\nkernel.bytes_seen(\"vfs_read\", n = 1, cpu = 2)",
 		"kernel.write":             "kernel.write(\"jiffies\", b\"\\x07\")\nkernel.u8(\"jiffies\")",
 		"kernel.u8":                "kernel.u8(\"vfs_read\")",
 		"kernel.u16":               "kernel.u16(\"vfs_read\")",

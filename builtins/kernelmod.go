@@ -44,6 +44,8 @@ func baseMethods() []method {
 			doc: "A global or per-CPU variable, typed by DWARF: .field, [i], .value(), .addr.\nFields that are numbers or strings come as int or string."},
 		{name: "read", sig: "(addr, n, task = None, phys = False) -> bytes", fn: kernelRead,
 			doc: "Reads n bytes of guest memory by the kernel's page table, by a task's, or at a physical address."},
+		{name: "bytes_seen", sig: "(addr, n = 5, cpu = None) -> [bytes]", fn: kernelBytesSeen,
+			doc: "The n bytes of text at addr as each CPU sees them, in order of CPU, or as one CPU does: bytes it has fetched already are the old\nones until it synchronises. Ask it before a patch, in handlers of on(\"patch\") and on(\"patch_seen\"), and after."},
 		{name: "write", sig: "(addr, data)", fn: kernelWrite,
 			doc: "Writes bytes or a string into guest memory. Text is changed at one instant; kernel.poke changes it as a CPU would."},
 		{name: "u8", sig: "(addr) -> int", fn: readUint(1), doc: "Reads an unsigned byte."},

@@ -116,6 +116,41 @@ func kernelRead(c *call) (starlark.Value, error) {
 	return starlark.Bytes(b), nil
 }
 
+func kernelBytesSeen(c *call) (starlark.Value, error) {
+	n := 5
+	var of starlark.Value = starlark.None
+	addr, err := c.unpackAddr("addr", "n?", &n, "cpu?", &of)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n > maxRead {
+		return nil, c.errorf("%d bytes: want 0 to %d", n, maxRead)
+	}
+	one := func(cpu int) (starlark.Value, error) {
+		b, err := c.g.M.BytesSeen(cpu, addr, n)
+		if err != nil {
+			return nil, c.fault(addr, err)
+		}
+		return starlark.Bytes(b), nil
+	}
+	if of != starlark.None {
+		cpu, err := starlark.AsInt32(of)
+		if err != nil || cpu < 0 || cpu >= c.g.M.NumCPU() {
+			return nil, c.errorf("cpu = %s: want 0 to %d", of, c.g.M.NumCPU()-1)
+		}
+		return one(cpu)
+	}
+	var all []starlark.Value
+	for cpu := range c.g.M.NumCPU() {
+		v, err := one(cpu)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return starlark.NewList(all), nil
+}
+
 // read reads memory as the task sees it; a kernel thread has the kernel's only.
 func (t *task) read(addr uint64, b []byte) error {
 	mm, err := kernel.NewObj(t.g.M, t.g.M.Types().Struct("task_struct"), t.addr).Field("mm")

@@ -155,6 +155,17 @@ func (t *Text) Settled() bool {
 	return !t.Pending() && (t.calm > 1 || t.m.cfg.Overhead == OverheadNone)
 }
 
+// BytesSeen reads n bytes of kernel text as a CPU sees them: what it has in its fetch window stays as it was when the window was held,
+// until it synchronises; all else is memory's. The error is Read's.
+func (m *Machine) BytesSeen(cpu int, addr uint64, n int) ([]byte, error) {
+	b := make([]byte, n)
+	if err := m.Read(addr, b); err != nil {
+		return nil, err
+	}
+	m.cpus[cpu].CPU.Seen(addr, b)
+	return b, nil
+}
+
 // Patches is the history of the latest batches, oldest first; PatchesDropped is how many older ones are no longer kept.
 func (t *Text) Patches() []*Patch      { return t.patches }
 func (t *Text) PatchesDropped() uint64 { return t.dropped }

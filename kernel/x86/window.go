@@ -103,6 +103,19 @@ func (c *CPU) sinceOrigin() int {
 // Window returns the held fetch window.
 func (c *CPU) Window() (start, end uint64, held bool) { return c.win.start, c.win.end, c.win.held }
 
+// Seen puts over b, which memory has at va, the bytes that the CPU has fetched already and will execute as they were then.
+func (c *CPU) Seen(va uint64, b []byte) {
+	w := &c.win
+	if !w.held || c.rip < w.start {
+		return
+	}
+	for i := range b {
+		if at := va + uint64(i); at >= c.rip && at < w.end && at < w.start&^lineOffset+lineSize {
+			b[i] = w.bytes[at&lineOffset]
+		}
+	}
+}
+
 // stepHeld executes one instruction from the held window.
 func (c *CPU) stepHeld() int {
 	w := &c.win
