@@ -105,8 +105,8 @@ func (p *program) testProgress() func(lang.Progress) {
 		if len(line) > columns {
 			line = append(line[:columns-1], '…')
 		}
-		if now.Done == now.Total {
-			line = nil
+		if now.Total == 0 {
+			line = nil // what is printed next begins there
 		}
 		fmt.Fprintf(p.stderr, "%s%s", eraseLine, string(line))
 	}
@@ -186,7 +186,7 @@ func (p *program) runGolden(r *lang.GoldenRun) int {
 	}
 	h := p.host(r.Out, dir)
 	status := runFile(h, r.Path, r.Out)
-	r.Cases = h.Cases()
+	r.Cases, r.Texts = h.Cases(), h.Texts()
 	r.Faults = append(r.Faults, h.CaseFaults()...)
 	return status
 }

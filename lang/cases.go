@@ -41,6 +41,9 @@ func (h *Host) CaseFaults() []string {
 	return out
 }
 
+// Texts are the files of test.golden that the script has asked for; never nil.
+func (h *Host) Texts() []string { return append([]string{}, h.texts...) }
+
 // skips says which cases were skipped, a line each.
 func skips(cases []CaseResult) string {
 	var out strings.Builder
@@ -198,6 +201,7 @@ func (h *Host) testGolden(_ *starlark.Thread, b *starlark.Builtin, args starlark
 		path += "." + s
 	}
 	path += ".golden"
+	h.texts = append(h.texts, filepath.Clean(path))
 	want, err := os.ReadFile(path)
 	switch {
 	case h.cfg.Update != "" && (err != nil || string(want) != text):

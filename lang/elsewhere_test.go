@@ -78,14 +78,14 @@ func TestSignalEndsRun(t *testing.T) {
 	}()
 	dir := tree(t, map[string]string{"a.star": "", "a.out": "", "b.star": "", "b.out": "", "c.star": "", "c.out": "", "d.star": ""})
 	xml := filepath.Join(dir, "junit.xml")
-	var last Progress
-	g := &Goldens{Exec: exec, Signals: signals, Jobs: 1, JUnit: xml, Progress: func(p Progress) { last = p }}
+	var last, end Progress
+	g := &Goldens{Exec: exec, Signals: signals, Jobs: 1, JUnit: xml, Progress: func(p Progress) { last, end = end, p }}
 	status, got := runTree(dir, g)
 	want := "FAIL: terminated: running: b.star; 2 not run; 0 of 4 goldens failed\n"
 	if status != 128+15 || got != want {
 		t.Errorf("status %d\n%s", status, Diff(want, got))
 	}
-	if last.Done != 1 || last.Total != 4 || last.Failed != 0 || len(last.Running) != 1 || filepath.Base(last.Running[0]) != "b.star" {
+	if end.Total != 0 || last.Done != 1 || last.Total != 4 || last.Failed != 0 || len(last.Running) != 1 || filepath.Base(last.Running[0]) != "b.star" {
 		t.Errorf("%+v", last)
 	}
 	text, err := os.ReadFile(xml)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -42,7 +43,8 @@ type Goldens struct {
 	// Signals ends the run: what has run is reported, and who was running.
 	Signals <-chan os.Signal
 
-	scratch string // the directory of the archives' files
+	scratch string              // the directory of the archives' files
+	texts   map[string][]string // the files of test.golden by the .out of their script
 }
 
 // GoldenRun is one run of one golden.
@@ -55,6 +57,7 @@ type GoldenRun struct {
 
 	Faults    []string // what makes it fail whatever it prints: a broken invariant of the machine, an expected error that did not come
 	Cases     []CaseResult
+	Texts     []string            // the files of test.golden that it has read; nil: this is not known
 	Time      uint64              // ns of virtual time that passed in its machines
 	Schedules map[uint64][]Switch // by seed, of the first machine with that seed
 
@@ -132,6 +135,8 @@ func (g *Goldens) Run() int {
 		what := "no scripts"
 		if g.Filter != nil {
 			what = fmt.Sprintf("no script matches -run %q", g.Filter)
+		} else if len(g.Dirs) == 1 && strings.HasPrefix(filepath.Base(g.Dirs[0]), "_") {
+			what = "a name that begins with _ is that of a library for load(): no scripts"
 		}
 		fmt.Fprintf(g.Out, "kscope test: %s in %s\n", what, strings.Join(g.Dirs, " "))
 		return ExitUsage
@@ -141,6 +146,14 @@ func (g *Goldens) Run() int {
 		return ExitUsage
 	}
 	defer os.RemoveAll(g.scratch)
+	if g.JUnit != "" { // before the goldens have run for minutes
+		f, err := os.OpenFile(g.JUnit, os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			fmt.Fprintf(g.Out, "kscope test: -junit: %v\n", err)
+			return ExitUsage
+		}
+		f.Close()
+	}
 	results, sig := g.runAll(found.scripts)
 	results = append(results, found.faults...)
 	slices.SortStableFunc(results, func(a, b Result) int { return strings.Compare(a.Path, b.Path) })
@@ -168,7 +181,7 @@ func (g *Goldens) runAll(paths []string) ([]Result, os.Signal) {
 		for ; next < len(paths) && len(now.Running) < workers; next++ {
 			results[next].Outcome = outcomeInterrupted // until it ends
 			now.Running = append(now.Running, paths[next])
-			go func(i int) { ends <- end{i, g.runOne(paths[i])} }(next)
+			go func(i int) { ends <- end{i, g.runSafely(paths[i])} }(next)
 		}
 		if g.Progress != nil {
 			g.Progress(now)
@@ -182,13 +195,19 @@ func (g *Goldens) runAll(paths []string) ([]Result, os.Signal) {
 			}
 			now.Running = slices.DeleteFunc(now.Running, func(path string) bool { return path == e.result.Path })
 		case sig := <-g.Signals:
+			if g.Progress != nil {
+				g.Progress(Progress{})
+			}
 			return results, sig
 		}
+	}
+	if g.Progress != nil {
+		g.Progress(Progress{})
 	}
 	return results, nil
 }
 
-// Progress is how far a run of goldens is.
+// Progress is how far a run of goldens is; the zero value is its end.
 type Progress struct {
 	Done, Failed, Total int
 	Running             []string // paths
@@ -225,6 +244,17 @@ func (g *Goldens) again() int {
 	return g.Count - 1
 }
 
+// runSafely runs a golden; a bug of ours that it meets fails it, and the others go on.
+func (g *Goldens) runSafely(path string) (res Result) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			res = Result{Path: path}
+			res.fail("panic: %v\nThis is a bug of kscope; please report it with the script and this:\n%s", bug, debug.Stack())
+		}
+	}()
+	return g.runOne(path)
+}
+
 // runOne runs a golden, several times.
 func (g *Goldens) runOne(path string) Result {
 	if filepath.Ext(path) == ".txtar" {
@@ -258,6 +288,9 @@ func (g *Goldens) runOne(path string) Result {
 	case len(run.Faults) > 0:
 		res.fail("%s\n%s", strings.Join(run.Faults, "\n"), skips(run.Cases))
 		return res
+	case len(g.unread(path, run)) > 0:
+		res.fail("no test.golden reads %s\n", strings.Join(g.unread(path, run), " "))
+		return res
 	case g.Update != "":
 		g.rewrite(&res, outPath, string(text), run, readErr == nil)
 	case readErr != nil:
@@ -269,6 +302,17 @@ func (g *Goldens) runOne(path string) Result {
 		res.Outcome, res.Report = outcomeSkip, text+res.Report
 	}
 	return res
+}
+
+// unread are the files of test.golden beside a script that has run to its end and not asked for them: what they hold goes stale unseen.
+func (g *Goldens) unread(path string, run *GoldenRun) []string {
+	var names []string
+	for _, text := range g.texts[goldenPath(path)] {
+		if run.Texts != nil && run.status == ExitOK && skips(run.Cases) == "" && !slices.Contains(run.Texts, text) {
+			names = append(names, filepath.Base(text))
+		}
+	}
+	return names
 }
 
 // libraryRule is said of a script that has no .out: it may be none.

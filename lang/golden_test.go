@@ -292,7 +292,14 @@ func TestCount(t *testing.T) {
 func TestGoldenMistakes(t *testing.T) {
 	here := Pin{Image: "aaaa", Costs: "bbbb", CPUs: 4, Mem: 64}
 	g := func() *Goldens {
-		return &Goldens{Exec: execGolden, Command: func(c *Command) int { c.Stdout.WriteString("1\n"); return ExitOK }, Pin: func(Pin) Pin { return here }, Jobs: 1}
+		exec := func(r *GoldenRun) int {
+			if text, _ := os.ReadFile(r.Path); string(text) == "panic\n" {
+				panic("BUG: here")
+			}
+			r.Texts = []string{strings.TrimSuffix(r.Path, ".star") + ".golden"}
+			return execGolden(r)
+		}
+		return &Goldens{Exec: exec, Command: func(c *Command) int { c.Stdout.WriteString("1\n"); return ExitOK }, Pin: func(Pin) Pin { return here }, Jobs: 1}
 	}
 	for _, c := range []struct {
 		files  map[string]string
@@ -301,6 +308,10 @@ func TestGoldenMistakes(t *testing.T) {
 		want   string
 	}{
 		{map[string]string{"a.star": "print(1)\n", "a.out": strings.ReplaceAll(here.String()+"1\n", "\n", "\r\n")}, "", ExitAssert, "FAIL a.star: a.out: its lines end in CR LF: git's autocrlf"},
+		{map[string]string{"a.txtar": "kscope run a.star\r\n"}, "", ExitAssert, "FAIL a.txtar: its lines end in CR LF: git's autocrlf"},
+		{map[string]string{"a.star": "", "a.out": "<<<<<<< HEAD\n" + here.String()}, "", ExitAssert, "FAIL a.star: a.out: it begins with a merge that was not resolved"},
+		{map[string]string{"a.star": "panic\n", "a.out": here.String(), "b.star": "", "b.out": here.String()}, "", ExitAssert, "FAIL a.star: panic: BUG: here\nThis is a bug of kscope;"},
+		{map[string]string{"a.star": "", "a.out": here.String(), "a.golden": "", "a.old.golden": ""}, "", ExitAssert, "FAIL a.star: no test.golden reads a.old.golden\n"},
 		{map[string]string{"a.txtar": "frob\n"}, "", ExitAssert, "FAIL a.txtar: line 1: frob"},
 		{map[string]string{"a.txtar": "kscope run a.star\ncmp stdout want\n-- a.star --\n-- want --\n"}, "", ExitAssert, "FAIL a.txtar: line 2: cmp stdout want:\n-want +got\n@@ line 5\n+1\n(its .out has no pin"},
 		{map[string]string{"a.txtar": "kscope run a.star\ncmp stdout want\n-- a.star --\n-- want --\n1\n"}, "", ExitOK, "1 golden has no pin, which tells another image from another output: kscope test -update writes it (a.txtar)\nok: 1 golden\n"},
@@ -321,16 +332,22 @@ func TestGoldenMistakes(t *testing.T) {
 			t.Errorf("%v: %d %s", c.files, status, got)
 		}
 	}
-	dir := tree(t, map[string]string{"a.sh": "", "a.out": "", "a.rows": ""})
+	dir := tree(t, map[string]string{"a.sh": "", "a.out": "", "a.rows": "", "_lib.star": ""})
 	var out bytes.Buffer
-	for _, name := range []string{"a.sh", "none"} {
+	for _, name := range []string{"a.sh", "none", "_lib.star", "-junit"} {
 		x := g()
+		if name == "-junit" { // it is told before the goldens run
+			name, x.JUnit = "a.sh", filepath.Join(dir, "no", "j.xml")
+			os.Remove(filepath.Join(dir, "a.rows"))
+		}
 		x.Dirs, x.Out = []string{filepath.Join(dir, name)}, &out
 		if status := x.Run(); status != ExitUsage {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
-	want := "kscope test: no scripts in " + filepath.Join(dir, "a.sh") + "\nkscope test: " + filepath.Join(dir, "none") + ": no such file or directory\n"
+	want := "kscope test: no scripts in " + filepath.Join(dir, "a.sh") + "\nkscope test: " + filepath.Join(dir, "none") + ": no such file or directory\n" +
+		"kscope test: a name that begins with _ is that of a library for load(): no scripts in " + filepath.Join(dir, "_lib.star") + "\n" +
+		"kscope test: -junit: open " + filepath.Join(dir, "no", "j.xml") + ": no such file or directory\n"
 	if runtime.GOOS == "linux" && out.String() != want {
 		t.Errorf("%s", Diff(want, out.String()))
 	}

@@ -44,6 +44,11 @@ func (g *Goldens) find() (found, error) {
 			return found{}, err
 		}
 	}
+	g.texts = map[string][]string{}
+	for text, out := range f.texts {
+		g.texts[out] = append(g.texts[out], text)
+		sort.Strings(g.texts[out])
+	}
 	sort.Strings(f.scripts)
 	f.scripts = slices.Compact(f.scripts) // a directory and a file of it
 	var all found

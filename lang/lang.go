@@ -92,7 +92,8 @@ type Host struct {
 	rest    []string          // arguments that are no flags
 	script  string            // path of the script that runs
 	cases   []CaseResult
-	chunks  int // pieces of source without a file name so far
+	texts   []string // files of test.golden that were asked for
+	chunks  int      // pieces of source without a file name so far
 
 	limited   atomic.Bool            // a thread ran out of steps or memory
 	stopped   atomic.Bool            // the threads are cancelled

@@ -134,8 +134,9 @@ func TestPins(t *testing.T) {
 		status := g.Run()
 		return status, strings.ReplaceAll(out.String(), dir+string(filepath.Separator), "")
 	}
-	want := "3 goldens were made with image bbbb, costs 11; this is image aaaa, costs 11: 1 print the same here, 1 differ in numbers only, " +
-		"1 in structure (structure.star); kscope test -update rewrites them, --image FILE takes their image\nFAIL: 3 of 4 goldens failed\n"
+	want := "FAIL structure.star: -want +got\n@@ line 2\n t = 5\n+x\n3 goldens were made with image bbbb, costs 11; this is image aaaa, costs 11: " +
+		"1 passed with the same output, 1 failed and differs in numbers only (numbers.star), 1 failed and differs in structure (structure.star); " +
+		"kscope test -update renews them, but for those of other structure; --image FILE runs them on their image\nFAIL: 2 of 4 goldens failed\n"
 	if status, got := run(""); status != ExitAssert || got != want {
 		t.Errorf("status %d\n%s", status, Diff(want, got))
 	}
@@ -149,7 +150,7 @@ func TestPins(t *testing.T) {
 		t.Errorf("after update: %d\n%s", status, got)
 	}
 	write("seeded.out", pinHead+" image aaaa seed many\n1\n")
-	if status, got := run(""); status != ExitAssert || !strings.Contains(got, "FAIL seeded.star: line 1: ") {
+	if status, got := run(""); status != ExitAssert || !strings.Contains(got, "FAIL seeded.star: seeded.out: line 1: # kscope golden: image aaaa seed many: seed many: want a number\n") {
 		t.Errorf("a damaged pin: %d\n%s", status, got)
 	}
 }

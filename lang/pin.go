@@ -22,6 +22,8 @@ type Pin struct {
 	Features string // comma-separated, of later kernels; mostly ""
 }
 
+var errCRLF = errors.New("its lines end in CR LF: git's autocrlf does that, unless .gitattributes says * -text")
+
 // pinHead begins the line.
 const pinHead = "# kscope golden:"
 
@@ -40,12 +42,15 @@ func (p Pin) String() string {
 func splitPin(text string) (Pin, string, error) {
 	line, body, _ := strings.Cut(text, "\n")
 	fields, ok := strings.CutPrefix(line, pinHead)
+	if strings.HasPrefix(line, "<<<<<<< ") {
+		return Pin{}, text, errors.New("it begins with a merge that was not resolved (<<<<<<<): kscope test -update=structure writes it anew")
+	}
 	if !ok {
 		return Pin{}, text, nil
 	}
 	var p Pin
 	if strings.HasSuffix(line, "\r") {
-		return p, body, errors.New("its lines end in CR LF: git's autocrlf does that, unless .gitattributes says * -text")
+		return p, body, errCRLF
 	}
 	words := strings.Fields(fields)
 	var err error
@@ -66,6 +71,9 @@ func splitPin(text string) (Pin, string, error) {
 			p.Features = v
 		default:
 			err = fmt.Errorf("unknown field %q", words[i])
+		}
+		if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
+			err = fmt.Errorf("%s %s: want a number", words[i], v)
 		}
 	}
 	if err == nil && p.String() != line+"\n" {

@@ -345,6 +345,10 @@ func (g *Goldens) runArchive(path string) Result {
 	}
 	res.own, res.pin = own, g.settle(own)
 	first := &archiveRun{g: g, a: parseArchive(body, own.lines()), pin: res.pin}
+	if strings.Contains(first.a.comment, "\r\n") {
+		res.fail("%v\n", errCRLF)
+		return res
+	}
 	err = first.run()
 	res.Time = first.time
 	for range g.again() {
