@@ -12,7 +12,13 @@ import (
 // first goes on undisturbed and runs once more for the second, wherever the first came: in user mode, in the kernel, in its entry
 // code. (Without Linux's protocol in asm_exc_nmi the second NMI overwrites the first's frame, and the machine dies.)
 func TestNestedNMI(t *testing.T) {
-	m, host := withPrograms(t, kernel.Config{CPUs: 2, Seed: 3})
+	for seed := range uint64(4) {
+		nestNMIs(t, seed)
+	}
+}
+
+func nestNMIs(t *testing.T, seed uint64) {
+	m, host := withPrograms(t, kernel.Config{CPUs: 2, Seed: seed})
 	defer host.Close()
 	sym := func(name string) uint64 {
 		va, ok := m.SymAddr(name)
@@ -22,7 +28,7 @@ func TestNestedNMI(t *testing.T) {
 		return va
 	}
 	const unmapped = 0xffffc90000000000
-	var saved [2]*[16]uint64 // of each CPU: its registers at exc_nmi, while the fault is made
+	var saved [2]*[17]uint64 // of each CPU: its registers and CR2 at exc_nmi, while the fault is made: exc_nmi itself has not kept CR2 yet
 	nmi, peek := sym("exc_nmi"), sym("copy_from_kernel_nofault")
 	var nested, inUser, repeated int
 	hook := func(va uint64, fn func(c *kernel.VCPU)) {
@@ -32,19 +38,21 @@ func TestNestedNMI(t *testing.T) {
 	}
 	hook(nmi, func(c *kernel.VCPU) {
 		if s := saved[c.ID]; s != nil { // the fault is over: go on
-			for r, x := range s {
+			for r, x := range s[:16] {
 				c.CPU.SetReg(r, x)
 			}
+			c.CPU.SetCR2(s[16])
 			saved[c.ID] = nil
 			return
 		}
 		if cs, _ := m.U8(c.CPU.Reg(x86.RDI) + 136); cs&3 != 0 {
 			inUser++
 		}
-		s := new([16]uint64)
-		for r := range s {
+		s := new([17]uint64)
+		for r := range s[:16] {
 			s[r] = c.CPU.Reg(r)
 		}
+		s[16] = c.CPU.CR2()
 		saved[c.ID] = s
 		sp := s[x86.RSP] - 1024
 		if err := m.PutU64(sp, nmi); err != nil {
