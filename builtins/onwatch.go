@@ -49,7 +49,7 @@ func armWatch(h *hook, rest string) error {
 			if m.Read(w.addr, now) != nil || string(now) == string(w.old) {
 				continue
 			}
-			h.fireWatch(c, w, "", now, by)
+			h.fireWatch(c, w, "w", now, by)
 		}
 	}))
 	return nil
@@ -59,11 +59,8 @@ func armWatch(h *hook, rest string) error {
 func (h *hook) fireWatch(c *kernel.VCPU, w *watched, access string, now []byte, by uint64) {
 	x := &moment{kind: "watch", fields: []field{
 		{"addr", unum(w.addr)}, {"name", str(w.name)}, {"of", num(w.cpu)}, {"size", num(len(w.old))},
-		{"old", unum(littleEndian(w.old))}, {"new", unum(littleEndian(now))}, {"where", str(h.g.placeName(by))},
+		{"old", unum(littleEndian(w.old))}, {"new", unum(littleEndian(now))}, {"where", str(h.g.placeName(by))}, {"access", str(access)},
 	}}
-	if access != "" {
-		x.fields = append(x.fields, field{"access", str(access)})
-	}
 	copy(w.old, now)
 	h.fireMoment(c, x)
 }
