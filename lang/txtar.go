@@ -96,6 +96,7 @@ type archiveRun struct {
 	dir     string
 	pin     Pin
 	at      string // the line that runs
+	began   string // the last command's
 	last    *Command
 	status  int
 	expect  string // "" (must succeed), "!" (must fail)
@@ -154,14 +155,33 @@ func (r *archiveRun) run() (err error) {
 			err = r.line(words)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.at, err)
+			return r.placed(err)
 		}
 	}
 	if !ran {
 		return errors.New("no commands before the first -- file --")
 	}
-	return r.finish()
+	r.at = ""
+	return r.placed(r.finish())
 }
+
+// placed says in which line an error is, unless it says so itself, and names files as the archive does.
+func (r *archiveRun) placed(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := strings.ReplaceAll(err.Error(), r.dir+string(filepath.Separator), "")
+	var le *lineError
+	if !errors.As(err, &le) {
+		text = r.at + ": " + text
+	}
+	return errors.New(text)
+}
+
+// lineError is an error that tells its line.
+type lineError struct{ at, text string }
+
+func (e *lineError) Error() string { return e.at + ": " + e.text }
 
 // finish ends the last command: it must have done as expected, and been looked at.
 func (r *archiveRun) finish() error {
@@ -170,14 +190,13 @@ func (r *archiveRun) finish() error {
 		return nil
 	}
 	r.last = nil
-	name := "kscope " + strings.Join(c.Args, " ")
 	switch {
 	case r.expect == "!" && r.status == ExitOK:
-		return fmt.Errorf("%s: succeeded", name)
+		return &lineError{r.began, "succeeded"}
 	case r.expect == "" && r.status != ExitOK:
-		return fmt.Errorf("%s: exit status %d\n%s", name, r.status, c.Stderr.String())
+		return &lineError{r.began, fmt.Sprintf("exit status %d\n%s", r.status, c.Stderr.String())}
 	case !r.seen && c.Stdout.Len()+c.Stderr.Len() > 0:
-		return fmt.Errorf("%s: nothing looks at its output (cmp stdout FILE, stdout 're')", name)
+		return &lineError{r.began, "nothing looks at its output (cmp stdout FILE, stdout 're')"}
 	}
 	return nil
 }
@@ -205,7 +224,7 @@ func (r *archiveRun) command(not bool, args []string) error {
 	}
 	c := &Command{Dir: r.dir, Args: args, Stdin: r.stdin, Pin: r.pin}
 	r.status = r.g.Command(c)
-	r.last, r.seen, r.stdin, r.expect = c, false, nil, ""
+	r.last, r.seen, r.stdin, r.expect, r.began = c, false, nil, "", r.at
 	if not {
 		r.expect = "!"
 	}
@@ -293,7 +312,11 @@ func (r *archiveRun) match(not bool, stream string, args []string) error {
 		return err
 	}
 	if re.MatchString(text) == not {
-		return fmt.Errorf("%s is\n%s", stream, text)
+		text = fmt.Sprintf("%s is\n%s", stream, text)
+		if stream == "stdout" && r.status != ExitOK {
+			text += fmt.Sprintf("exit status %d, stderr is\n%s", r.status, r.last.Stderr.String())
+		}
+		return errors.New(text)
 	}
 	return nil
 }
@@ -367,7 +390,7 @@ func (g *Goldens) runArchive(path string) Result {
 	}
 	switch {
 	case err != nil:
-		res.fail("%s%s\n", first.differences(&res), strings.TrimSuffix(err.Error(), "\n"))
+		res.fail("%s\n%s", strings.TrimSuffix(err.Error(), "\n"), first.differences(&res))
 	case len(first.diffs) > 0 && g.Update == "" && own != res.pin && own != (Pin{}):
 		res.Outcome = outcomeElsewhere
 		for _, d := range first.diffs {
