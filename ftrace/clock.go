@@ -109,6 +109,11 @@ func (t *Tracer) setClock(name string) error {
 			t.clock = i
 			t.reset()
 			t.stamp(t.someCPU()) // of the snapshot's rings
+			for j := range t.cpu {
+				if r := t.cpu[j].snap; r != nil {
+					r.Reset()
+				}
+			}
 			return nil
 		}
 	}

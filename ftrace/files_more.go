@@ -43,6 +43,11 @@ func closeFree(h *Handle) error {
 	}
 	t.root().expanded = true
 	for i := range t.cpu {
+		if t.cpu[i].readers[0] > 0 {
+			return nil // a reader of trace holds the rings
+		}
+	}
+	for i := range t.cpu {
 		t.cpu[i].ring.Resize(ring.MinPages)
 	}
 	return nil

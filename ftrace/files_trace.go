@@ -78,14 +78,16 @@ func openTrace(h *Handle) error {
 		if r.pauses = h.T.opt(optPauseOnTrace); r.pauses {
 			h.T.stops++
 		}
+		h.T.hold(r, 1)
 		h.state = r
 	}
 	return nil
 }
 
 func closeTrace(h *Handle) error {
-	if r, ok := h.state.(*traceReader); ok && r.pauses {
-		h.T.stops--
+	if r, ok := h.state.(*traceReader); ok {
+		h.T.stops -= b2i(r.pauses)
+		h.T.hold(r, -1)
 	}
 	return nil
 }
@@ -95,6 +97,14 @@ func readTrace(h *Handle, buf []byte) (int, error) {
 }
 
 func openPipe(h *Handle) error {
+	mask := uint64(1) << max(h.CPU, 0)
+	if h.CPU < 0 {
+		mask = ^uint64(0)
+	}
+	if h.CPU < 0 && h.T.piped != 0 || h.T.piped&mask != 0 {
+		return kernel.EBUSY // one reader of a CPU's events: open_pipe_on_cpu
+	}
+	h.T.piped |= mask
 	h.state = h.T.newPipeReader(h.CPU)
 	h.T.pipes++
 	return nil
@@ -102,6 +112,11 @@ func openPipe(h *Handle) error {
 
 func closePipe(h *Handle) error {
 	h.T.pipes--
+	if _, ok := h.state.(*pipeReader); ok && h.CPU < 0 {
+		h.T.piped = 0
+	} else if ok {
+		h.T.piped &^= 1 << h.CPU
+	}
 	return nil
 }
 
@@ -180,7 +195,9 @@ func bufferTotal(h *Handle, b []byte) ([]byte, error) {
 func writeBufferSize(h *Handle, p []byte) (int, error) {
 	n, err := parseUint(p, 10)
 	if err == nil {
-		err = h.T.resize(n, h.CPU)
+		if err = h.T.resize(n, h.CPU); err == kernel.EBUSY {
+			err = kernel.ENOMEM // tracing_resize_ring_buffer
+		}
 	}
 	return len(p), err
 }

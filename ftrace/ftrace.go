@@ -42,6 +42,7 @@ const defaultPercent = 50
 type cpuState struct {
 	ring    *ring.Buffer
 	snap    *ring.Buffer // of the snapshot; nil: none
+	readers [2]int       // open readers of trace, of snapshot: a ring with one keeps its size (resize_disabled)
 	off     bool         // taken out by tracing_cpumask
 	busy    uint8        // contexts that are inside the function tracer; see recursion
 	recurse uint64
@@ -62,6 +63,7 @@ type Tracer struct {
 
 	on        bool   // tracing_on
 	offs      uint64 // how often it was switched off by that file
+	swaps     uint64 // snapshots so far
 	stops     int    // open trace files that stop tracing: pause-on-trace
 	expanded  bool   // the rings have their full size
 	current   *tracerType
@@ -84,7 +86,8 @@ type Tracer struct {
 	cmdline   *cmdlines
 	errs      errorLog
 	pids      pidLists
-	pipes     int // open trace_pipe files: they fix the current tracer
+	piped     uint64 // CPUs whose events an open trace_pipe reads
+	pipes     int    // open trace_pipe files: they fix the current tracer
 	wait      waiters
 	fs        *FS
 	top       *Tracer   // nil: this is the machine's tracer

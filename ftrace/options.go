@@ -163,6 +163,9 @@ func (t *Tracer) setOptionWord(word string) error {
 	}
 	for i := range optionRows {
 		if row := &optionRows[i]; row.name == word && row.listed(t) {
+			if row.why != "" {
+				return kernel.EINVAL // of its own state too: the tracer is always asked (__set_tracer_option)
+			}
 			return t.setOption(option(i), on)
 		}
 	}

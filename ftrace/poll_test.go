@@ -17,7 +17,12 @@ func TestPoll(t *testing.T) {
 		must(t, err)
 		return h
 	}
-	raw, pipe, all := open("per_cpu/cpu1/trace_pipe_raw"), open("per_cpu/cpu1/trace_pipe"), open("trace_pipe")
+	raw, pipe := open("per_cpu/cpu1/trace_pipe_raw"), open("per_cpu/cpu1/trace_pipe")
+	if _, err := tr.fs.Open(c, "trace_pipe", 0); err != kernel.EBUSY {
+		t.Errorf("a second reader of the CPU's events: %v", err)
+	}
+	tr.piped = 0 // for the test's sake
+	all := open("trace_pipe")
 	mark := func() {
 		_, err := tr.mark(c, make([]byte, 1000))
 		must(t, err)

@@ -35,6 +35,9 @@ func (t *Tracer) snapshotRings() error {
 	}
 	for i := range t.cpu {
 		p := &t.cpu[i]
+		if p.readers[1] > 0 && (p.snap == nil || p.snap.Len() != p.ring.Len()) {
+			return kernel.EBUSY
+		}
 		switch {
 		case p.snap == nil:
 			p.snap = ring.New(p.ring.Len())
@@ -61,7 +64,9 @@ func (t *Tracer) takeSnapshot(*kernel.VCPU) {
 	for i := range t.cpu {
 		p := &t.cpu[i]
 		p.ring, p.snap = p.snap, p.ring
+		p.readers[0], p.readers[1] = p.readers[1], p.readers[0]
 	}
+	t.swaps++
 	if t.lost != nil {
 		t.OnLost(t.lost)
 	}
@@ -103,9 +108,23 @@ func openSnapshot(h *Handle) error {
 	if h.Readable() {
 		r := h.T.newTraceReader(h.CPU)
 		r.snap = true
+		h.T.hold(r, 1)
 		h.state = r
 	}
 	return nil
+}
+
+// hold counts a reader in (by 1) or out (by -1) of the rings that it reads, wherever snapshots have taken them.
+func (t *Tracer) hold(r *traceReader, by int) {
+	if by > 0 {
+		r.swaps = t.swaps
+	}
+	side := (uint64(b2i(r.snap)) + t.swaps - r.swaps) & 1
+	for i := range t.cpu {
+		if r.cpu < 0 || r.cpu == i {
+			t.cpu[i].readers[side] += by
+		}
+	}
 }
 
 const snapshotHelp = `# Snapshot commands:

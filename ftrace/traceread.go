@@ -8,9 +8,10 @@ type traceReader struct {
 	m      *merger
 	at     uint64 // bytes read
 	begun  bool
-	snap   bool // reads the snapshot
-	pauses bool // tracing is stopped until it is closed
-	left   int  // lines until it is told as endless
+	snap   bool   // reads the snapshot
+	swaps  uint64 // of the tracer when it was opened
+	pauses bool   // tracing is stopped until it is closed
+	left   int    // lines until it is told as endless
 }
 
 // endlessLines is by how many lines the file trace grows under one reader before OnEndless is told.

@@ -149,6 +149,11 @@ func (t *Tracer) resize(kb uint64, cpu int) error {
 	}
 	t.root().expanded = true
 	for i := range t.cpu {
+		if (cpu < 0 || cpu == i && t.cpu[i].ring.Len() != ring.Pages(kb)) && t.cpu[i].readers[0] > 0 {
+			return kernel.EBUSY
+		}
+	}
+	for i := range t.cpu {
 		if cpu < 0 || cpu == i {
 			t.cpu[i].ring.Resize(ring.Pages(kb))
 		}
