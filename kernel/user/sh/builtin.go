@@ -55,7 +55,7 @@ func (sh *Shell) badOption(name, opt, usage string) int {
 // print writes a builtin's output as bash's stdio does: a line, or 4 KiB, at a time. A line that cannot be written does not
 // keep the later ones; the error is reported once.
 func (sh *Shell) print(name, text string) int {
-	_, e := sh.printLines(text, true)
+	_, e := sh.printLines(text, true, false)
 	return sh.wrote(name, e)
 }
 
@@ -69,8 +69,9 @@ func (sh *Shell) wrote(name string, e kernel.Errno) int {
 }
 
 // printLines writes the lines of text, and what is behind the last newline if all is set; it returns what is left, and the
-// first error.
-func (sh *Shell) printLines(text string, all bool) (rest string, first kernel.Errno) {
+// first error. With chars it is written as by putchar: the character that finds the buffer full is lost with it when that cannot be
+// written.
+func (sh *Shell) printLines(text string, all, chars bool) (rest string, first kernel.Errno) {
 	const size = 4096
 	for len(text) > 0 {
 		n := strings.IndexByte(text, '\n') + 1
@@ -80,8 +81,12 @@ func (sh *Shell) printLines(text string, all bool) (rest string, first kernel.Er
 			}
 		}
 		n = min(n, size)
-		if _, e := sh.s.Write(1, []byte(text[:n])); e != 0 && first == 0 {
+		_, e := sh.s.Write(1, []byte(text[:n]))
+		if e != 0 && first == 0 {
 			first = e
+		}
+		if e != 0 && chars && n == size && n < len(text) {
+			n++
 		}
 		text = text[n:]
 	}

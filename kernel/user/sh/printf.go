@@ -56,7 +56,7 @@ func printfBuiltin(sh *Shell, argv []string) int {
 		more := !f.stop && len(f.args) > 0 && f.used
 		if target == "" { // a write error ends it after the pass through the format in which it came
 			sh.s.Work(f.out.Len())
-			rest, e = sh.printLines(rest+f.out.String(), !more)
+			rest, e = sh.printLines(rest+f.out.String(), !more, true)
 			f.out.Reset()
 		}
 		if !more || e != 0 {
