@@ -28,8 +28,7 @@ func (p *program) lab() int {
 		fmt.Fprintf(p.stderr, "kscope: lab: %v\n", err)
 		return lang.ExitUsage
 	}
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt)
+	signals := p.interrupts()
 	defer signal.Stop(signals)
 	sink := &lang.Sink{W: p.coloured(p.stdout, p.stdout)}
 	end := p.showProgress(sink)

@@ -220,6 +220,7 @@ func (p *program) batch(fn func(h *lang.Host, errw io.Writer) int) int {
 	}
 	h := p.host(to, p.dir)
 	signals := p.interrupts()
+	defer close(signals) // the goroutine below would keep the machine, in tests that of each golden
 	defer signal.Stop(signals)
 	go func() {
 		for range signals {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // testMachines are booted once for all command lines.
@@ -117,4 +119,22 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("kscope %q > /dev/full: status %d, %q", args, status, &errs)
 		}
 	}
+}
+
+// A command leaves no goroutine behind: it would keep the machine, and an archive of goldens runs dozens in one process.
+func TestCommandsLeaveNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10 {
+		var out, errs bytes.Buffer
+		if status := runOn(testMachines, []string{"-e", "1 + 1"}, os.Stdin, &out, &errs); status != 0 || out.String() != "2\n" {
+			t.Fatalf("status %d, %q, %q", status, &out, &errs)
+		}
+	}
+	for range 100 { // they end soon after their command
+		if runtime.NumGoroutine() < before+5 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines before ten commands, %d behind them", before, runtime.NumGoroutine())
 }
