@@ -76,8 +76,11 @@ func TestLongPaste(t *testing.T) {
 		term.wait(t, "f is 42")
 		term.typ("\x04")
 		<-done
-		if term.n > 1<<18 {
-			t.Errorf("%d bytes are shown", term.n)
+		term.mu.Lock() // readline's goroutine may still draw
+		n := term.n
+		term.mu.Unlock()
+		if n > 1<<18 {
+			t.Errorf("%d bytes are shown", n)
 		}
 	}
 }
